@@ -93,7 +93,7 @@ HALF_DAY = DAY // 2
 EPOCH = date(1970, 1, 1).toordinal()
 _ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?]*[A-Za-z]|\([A-Z0-9]|[=>])")
 NUMBER = r"^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
-_ONE_NUMBER = re.compile(NUMBER)
+ONE_NUMBER = re.compile(NUMBER)
 MAX_PYTHON_NUMBERS = 40
 """Number of texts that Python parses in the time of one Arrow call."""
 
@@ -179,7 +179,7 @@ def parse_numbers(tokens: pa.Array | list[str]) -> tuple[np.ndarray, int]:
     if isinstance(tokens, list):
         if len(tokens) <= MAX_PYTHON_NUMBERS:
             values = np.array(
-                [float(token) if _ONE_NUMBER.fullmatch(token) else np.nan for token in tokens]
+                [float(token) if ONE_NUMBER.fullmatch(token) else np.nan for token in tokens]
             )
             return values, _first_non_finite(values)
         tokens = pa.array(tokens, pa.string())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -17,12 +16,11 @@ from rawperf.core.errors import did_you_mean
 from rawperf.core.patterns import capture_groups, full_match_mask, group_names, matches_whole
 from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.declared.values import ArrowRowParser, Cells
-from rawperf.text import NUMBER
+from rawperf.text import ONE_NUMBER
 
 ROWS = 20_000
 """Rows per chunk when cells are read one by one."""
 BLANKS = " "
-_NUMBER = re.compile(NUMBER)
 MAX_SHOWN = 10
 """Columns that a message names."""
 
@@ -456,7 +454,7 @@ def _named_columns(declaration: Declaration) -> list[str]:
 
 
 def _is_number(cell: str) -> bool:
-    return _NUMBER.fullmatch(cell.strip()) is not None
+    return ONE_NUMBER.fullmatch(cell.strip()) is not None
 
 
 def _repeated_group(names: list[str], repeat: str | None) -> list[str]:

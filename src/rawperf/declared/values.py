@@ -22,7 +22,7 @@ import pyarrow.csv as arrow_csv
 
 from rawperf.core.declaration import DURATION, Declaration, FieldRule, TableDeclaration, Time
 from rawperf.core.errors import FileReader, FormatError
-from rawperf.text import DAY, MAX_PYTHON_NUMBERS, NUMBER, parse_numbers, unwrap_midnight
+from rawperf.text import DAY, MAX_PYTHON_NUMBERS, ONE_NUMBER, parse_numbers, unwrap_midnight
 
 _NUMBER_AND_UNIT = re.compile(
     r"([-+]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?)(.*)", re.ASCII | re.DOTALL
@@ -389,7 +389,7 @@ def _single_format(time: Time | None) -> str | None:
 
 def _has_format(text: str, time_format: str, zone: str) -> bool:
     if time_format == "number":
-        return re.fullmatch(NUMBER, text) is not None
+        return ONE_NUMBER.fullmatch(text) is not None
     try:
         _parse_time(text, time_format, zone)
     except (ValueError, OverflowError):
@@ -495,7 +495,6 @@ _TYPES = {
     "name": pa.dictionary(pa.int32(), pa.string()),
     "text": pa.string(),
 }
-_NUMBER = re.compile(NUMBER)
 _QUOTE, _LINE_END = ord('"'), ord("\n")
 
 
@@ -704,7 +703,7 @@ def _is_plain(declaration: Declaration, part: TableDeclaration) -> bool:
 def _is_parsed(declaration: Declaration) -> bool:
     """Whether Arrow's syntax of numbers and missing values is that of the declaration."""
     return not declaration.thousands and all(
-        word == word.strip() and not _NUMBER.fullmatch(word.replace(",", "."))
+        word == word.strip() and not ONE_NUMBER.fullmatch(word.replace(",", "."))
         for word in declaration.missing
     )
 

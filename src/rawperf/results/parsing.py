@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rawperf.core.errors import FormatError
 from rawperf.json_lines import SURROGATE, first_line, parse_document
-from rawperf.text import NUMBER, decode
+from rawperf.text import ONE_NUMBER, decode
 
 NAMES = frozenset(
     {
@@ -32,7 +31,6 @@ ROUNDING = 1e-4
 """Largest relative difference between a mean that a file prints and that of its own values."""
 DAMAGED = "the file was changed or damaged: collect it again."
 """Remedy where the numbers of a file contradict each other."""
-_NUMBER = re.compile(NUMBER, re.ASCII)
 _MAX_DIGITS = 400
 """Longest number that is converted: Python takes long for very long ones."""
 
@@ -40,7 +38,7 @@ _MAX_DIGITS = 400
 def parse_number(text: str, name: str, file: str, line: int | None) -> float:
     """Parse a decimal number; raises `FormatError` for any other text, such as ``nan``."""
     cell = text.strip()
-    if len(cell) <= _MAX_DIGITS and _NUMBER.fullmatch(cell):
+    if len(cell) <= _MAX_DIGITS and ONE_NUMBER.fullmatch(cell):
         return float(cell)
     raise FormatError(
         f"{name} is not a number", file=file, line=line, expected="a number", found=repr(cell)[:80]

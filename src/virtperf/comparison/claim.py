@@ -41,7 +41,7 @@ from virtperf.core.estimate import Estimate
 from virtperf.core.grouping import grouped
 from virtperf.core.numbers import join_names, plural
 from virtperf.core.paths import Layout
-from virtperf.core.shown import Grid, Showable, Shown, finite_values
+from virtperf.core.shown import Grid, Showable, Shown, json_values
 from virtperf.runs.ingest.inputs import study_inputs
 from virtperf.study.claim_kinds.base import unit_words
 from virtperf.study.claims import Claim, load_claims
@@ -376,7 +376,7 @@ class ClaimVerdict(Row, Showable):
                 "verdict": self.verdict,
                 "reason": self.note,
                 "says": found.claim.says,
-                **finite_values(self.numbers),
+                **json_values(self.numbers),
                 "sides": [side.name for side in self.runs],
                 "facts": ours,
             },

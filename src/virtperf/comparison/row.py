@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from virtperf.core.estimate import Estimate
 from virtperf.core.numbers import signed, unsigned
-from virtperf.core.shown import Showable, finite_values
+from virtperf.core.shown import Showable, json_values
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Rows(Showable):
     def to_dict(self) -> dict[str, Any]:
         """Convert to a JSON-compatible dictionary; missing numbers are null."""
         values = {each.name: _plain(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
-        return finite_values({**values, "sentences": self.sentences})
+        return json_values({**values, "sentences": self.sentences})
 
 
 def direction(*, is_up: bool, better: str) -> Literal["slower", "faster", "lower", "higher"]:

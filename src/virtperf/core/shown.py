@@ -92,7 +92,7 @@ class Shown:
 
     def to_json(self) -> str:
         """Serialise the data and the sentences."""
-        return json_text(finite_values({**self.data, "sentences": list(self.sentences)}))
+        return json_text(json_values({**self.data, "sentences": list(self.sentences)}))
 
     def to_markdown(self) -> str:
         """Format as Markdown: a list of sentences, the tables, a list of notes."""
@@ -123,14 +123,14 @@ class Showable(ABC):
         return str(self)
 
 
-def finite_values(value: Any) -> Any:
+def json_values(value: Any) -> Any:
     """Replace numbers that JSON can't hold by None, also in mappings and sequences."""
     if isinstance(value, Mapping):
-        return {key: finite_values(item) for key, item in value.items()}
+        return {key: json_values(item) for key, item in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return finite_values(value._asdict())
+        return json_values(value._asdict())
     if isinstance(value, list | tuple):
-        return [finite_values(item) for item in value]
+        return [json_values(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

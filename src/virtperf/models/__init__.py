@@ -5,22 +5,17 @@ arrays (`fit_usl`, `fit_line`, `ratio_of_means`, ...) implement the methods.
 """
 
 from virtperf.core.estimate import Estimate, Estimates, Missing
-from virtperf.models.fits import Fits
-from virtperf.models.formula import contrasts
-from virtperf.models.frames import (
+from virtperf.models.fits import (
+    Fits,
     amdahl,
     closed,
-    differences,
     line,
-    pairs,
-    ratio_of_printed,
-    ratios,
-    ratios_over,
     robust_line,
     scaling,
     segmented,
     usl,
 )
+from virtperf.models.formula import contrasts
 from virtperf.models.linear import fit_line, fit_robust_line
 from virtperf.models.planning import stop_when, variance_components
 from virtperf.models.power import power, power_table, runs_needed
@@ -28,6 +23,13 @@ from virtperf.models.queueing import fit_closed, mmc, mva
 from virtperf.models.ratio import difference_of_means, ratio_of_means, ratio_of_pairs
 from virtperf.models.result import FitResult
 from virtperf.models.segmented import fit_segmented
+from virtperf.models.two_sides import (
+    differences,
+    pairs,
+    ratio_of_printed,
+    ratios,
+    ratios_over,
+)
 from virtperf.models.usl import fit_scaling, fit_usl
 
 __all__ = [

@@ -1,24 +1,56 @@
-"""Fits and estimates by group of a tidy frame: each has an origin, or a reason why it is missing."""
+"""Fits by group of a tidy frame: ``usl("value ~ guests", runs, by="series")`` and the like.
+
+Each function takes a frame with one row per run (or point), and column names. Results have an
+origin (`core.provenance`); a group whose rows allow no fit gives a `Missing` with the reason. An
+empty frame gives an empty mapping.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from rawperf.core.errors import ModelError, ParameterError, did_you_mean, require_known
+from rawperf.core.errors import ModelError, ParameterError, did_you_mean
 from virtperf.core.estimate import Estimates, Missing
-from virtperf.core.provenance import Origin, common_origin, origin_of
+from virtperf.core.provenance import Origin, origin_of
 from virtperf.core.schema import require_columns
+from virtperf.models.diagnostics import RowNote
+from virtperf.models.linear import fit_line, fit_robust_line
+from virtperf.models.queueing import fit_closed
 from virtperf.models.result import FitResult, call_with_origin
+from virtperf.models.segmented import fit_segmented
+from virtperf.models.usl import fit_scaling, fit_usl
 
 Levels = Mapping[str, Any]
 """Row selection, column to level, for example ``{"series": "z/VM", "guests": 6}``."""
 By = str | Sequence[str] | None
 """Grouping column or columns: one result per level or combination."""
+PER_ROW = ("weights", "think", "servers")
+"""Options with one number per row: a column, an array, or one number for all rows."""
+DOCUMENTATION = """Fit {what} to each group of a frame: ``{name}("value ~ guests", runs, by="series")``.
+
+Parameters
+----------
+formula : str
+    ``y ~ x``, column names.
+frame : DataFrame
+    One row per run.
+by : str or sequence of str, optional
+    One fit per level (or combination of levels).
+**options
+    Of `virtperf.models.{fit}`. ``weights``, ``think`` and ``servers`` are a column, one number per
+    row, or one number for all rows.
+
+Raises
+------
+ParameterError
+    A column is not in the frame, or the rows of a group have several quantities.
+"""
 
 
 class Fits(dict[Hashable, Any]):
@@ -141,27 +173,6 @@ def quantity(fit: FitResult | Missing, name: str, *arguments: Any, **named: Any)
     return call_with_origin(fit.origin, method, *arguments, **named)
 
 
-def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
-    """Select the rows at the given levels; raises `ParameterError` for an unknown column, and for a
-    level that occurs neither in the rows nor in the categories.
-    """
-    require_columns(frame, levels)
-    rows = frame
-    for name, level in levels.items():
-        column = frame[name]
-        known = list(
-            column.cat.categories
-            if isinstance(column.dtype, pd.CategoricalDtype)
-            else column.unique()
-        )
-        if known:
-            expected = f"one of {', '.join(map(repr, known[:20]))}"
-            problem = f"no row has {name} {level!r}"
-            require_known(level, known, problem, ParameterError, expected=expected)
-        rows = rows[rows[name] == level]
-    return rows
-
-
 def groups(frame: pd.DataFrame, by: By) -> Iterator[tuple[Hashable, pd.DataFrame]]:
     """Iterate over label and rows of each group, in order of first rows; one column gives plain
     labels, several give tuples.
@@ -199,38 +210,87 @@ def source(frame: pd.DataFrame) -> Origin | None:
     return origin_of(frame)
 
 
-def compare_sides(
-    function: Callable[[pd.DataFrame, pd.DataFrame, dict[str, Any]], Any],
+def _fits(
+    function: Callable[..., FitResult],
+    formula: str,
     frame: pd.DataFrame,
-    of: Levels,
-    to: Levels,
     by: By,
-    label: str | None,
-    columns: Sequence[str] = (),
-) -> Estimates:
-    """Compare two sides of a frame at each level of `by`; `Missing` where one of them has no rows.
-
-    `function` takes the rows of both sides, and the columns of `by` with their level; it needs the
-    `columns`. `label` is that of `virtperf.models.ratios`.
-    """
-    require_columns(frame, (*columns, *names_of(by), *of, *to))
-    estimates = Estimates()
-    if frame.empty:
-        return estimates
-    first, second = (dict(groups(rows_at(frame, levels), by)) for levels in (of, to))
-    words = {
-        side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))
+    options: dict[str, Any],
+) -> Fits:
+    """Fit each group; options named in `PER_ROW` are columns or per-row numbers."""
+    y, x = _formula_sides(formula)
+    require_columns(frame, (y, x, *names_of(by)))
+    per_row = {
+        name: _per_row(options.pop(name), frame, name)
+        for name in PER_ROW
+        if options.get(name) is not None
     }
-    for at in first | second:
-        above, below = (side.get(at, frame.iloc[:0]) for side in (first, second))
-        fixed = levels_of(by, at)
-        name: Any = at
-        if label is not None or by is None:
-            name = (label or "{of} / {to}").format(**words, **fixed)
-        if above.empty or below.empty:
-            side, rows = ("of", below) if above.empty else ("to", above)
-            estimates[name] = Missing(f"no rows of {words[side]}", source(rows))
-            continue
-        origin = common_origin([source(above), source(below)])
-        estimates[name] = call_with_origin(origin, function, above, below, fixed)
-    return estimates
+    fits: dict[Hashable, FitResult | Missing] = {}
+    for label, group in groups(frame.reset_index(drop=True), by) if len(frame) else ():
+        rows = frame.iloc[group.index]
+        more = {name: values.iloc[group.index] for name, values in per_row.items()}
+        fit = call_with_origin(source(group), function, rows[x], rows[y], **options, **more)
+        if isinstance(fit, FitResult):
+            fit = replace(fit, warnings=_name_rows(fit.warnings, rows))
+        fits[y if label is None else label] = fit
+    return Fits(fits, formula, y, x, names_of(by))
+
+
+def _per_row(values: Any, frame: pd.DataFrame, name: str) -> pd.Series:
+    if isinstance(values, str):
+        require_columns(frame, [values])
+        values = frame[values]
+    if np.ndim(values) == 0:
+        values = np.full(len(frame), values)
+    if len(values) != len(frame):
+        raise ParameterError(
+            f"{name} needs one value per row",
+            expected=f"{len(frame)} numbers",
+            found=str(len(values)),
+        )
+    return pd.Series(np.asarray(values), index=frame.index)
+
+
+def _name_rows(warnings: tuple[str, ...], rows: pd.DataFrame) -> tuple[str, ...]:
+    """Name rows in warnings by run, or by index label, where strings are names."""
+
+    def name(row: int) -> str:
+        if "run_id" in rows.columns:
+            return f"run {rows['run_id'].iloc[row]}"
+        label = rows.index[row]
+        return label if isinstance(label, str) else f"the row with index {label}"
+
+    return tuple(w.named(name(w.row)) if isinstance(w, RowNote) else w for w in warnings)
+
+
+def _formula_sides(formula: str) -> tuple[str, str]:
+    left, tilde, right = formula.partition("~")
+    if not (tilde and left.strip() and right.strip()):
+        raise ParameterError(
+            "the formula lacks a left or right side",
+            expected='for example "value ~ guests"',
+            found=repr(formula),
+        )
+    return left.strip(), right.strip()
+
+
+def _by_group(
+    name: str, fit: Callable[..., FitResult], what: str, **fixed: Any
+) -> Callable[..., Fits]:
+    """Make a function of frames from one of arrays; `fixed` are options that it sets."""
+
+    def model(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
+        return _fits(fit, formula, frame, by, {**options, **fixed})
+
+    model.__name__ = model.__qualname__ = name
+    model.__doc__ = DOCUMENTATION.format(what=what, name=name, fit=fit.__name__)
+    return model
+
+
+usl = _by_group("usl", fit_usl, "the Universal Scalability Law")
+amdahl = _by_group("amdahl", fit_usl, "Amdahl's law", kind="amdahl")
+scaling = _by_group("scaling", fit_scaling, "the simplest adequate scaling law, by F tests,")
+line = _by_group("line", fit_line, "a straight line")
+robust_line = _by_group("robust_line", fit_robust_line, "a straight line, robust to outliers,")
+segmented = _by_group("segmented", fit_segmented, "a two-piece line")
+closed = _by_group("closed", fit_closed, "a closed network of clients with think time")

@@ -22,8 +22,9 @@ from rawperf.core.errors import ParameterError
 from virtperf.core.estimate import Estimate, Estimates, Missing
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.fits import By, Levels, compare_sides
+from virtperf.models.fits import By, Levels
 from virtperf.models.result import NO_DF, exp
+from virtperf.models.two_sides import compare_sides
 
 LOGARITHM = re.compile(r"(np\.|numpy\.)?log\(")
 """Prefix of a response name that denotes a logarithm."""
@@ -86,8 +87,8 @@ def contrasts(
         first, second = (_marginal(model, frame, {**fixed, **side}) for side in (of, to))
         return _estimate(results, first - second, ratio, alpha)
 
-    pattern = None if by is not None else "{of} / {to}" if ratio else "{of} - {to}"
-    return compare_sides(estimate, frame, of, to, by, label or pattern)
+    default = "{of} / {to}" if ratio else "{of} - {to}"
+    return compare_sides(estimate, frame, of, to, by, label, default=default)
 
 
 def _marginal(model: Any, frame: pd.DataFrame, levels: Mapping[str, Any]) -> Array:

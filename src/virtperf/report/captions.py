@@ -15,7 +15,7 @@ import pandas as pd
 from virtperf.core.numbers import join_words, plural
 from virtperf.report.axis_words import level_words, tick_label
 from virtperf.report.frames import allowed, is_printed_value, merge_pieces
-from virtperf.report.range_words import WIDE
+from virtperf.report.range_words import is_within_factor
 from virtperf.report.wording import short_number
 from virtperf.study.definition import Factor
 
@@ -119,7 +119,7 @@ def _phrase(point: Any) -> str:
         return short_number(point.printed)
     if short_number(point.low) == short_number(point.high):
         return f"{short_number(point.low)}{aside}"
-    if point.high <= WIDE * point.low:
+    if is_within_factor(point.low, point.high):
         return f"{short_number(point.low)} to {short_number(point.high)}{aside}"
     if math.isinf(point.high) and point.ordered:
         return f"{_ORDER}{aside}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -19,6 +20,11 @@ anything; a shorter one says that the value is small.
 """
 
 OPEN = "not bounded"
+
+
+def is_within_factor(low: Any, high: Any) -> Any:
+    """Whether a range, or each of several, is not wider than a factor of `WIDE`."""
+    return high <= WIDE * low
 
 
 def is_wide(low: pd.Series, high: pd.Series) -> pd.Series:

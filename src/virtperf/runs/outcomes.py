@@ -1,4 +1,5 @@
-"""Which rows of tables are failed requests or commands, by a column that says so.
+"""Failures by their names: which quantities are shares or numbers of them, and which rows of tables
+are failed requests or commands, by a column that says so.
 
 A column is read alike in all tables of a comparison: a word that only one side has, such as the
 ``Unavailable`` of a server that is down, is understood by the words of the others.
@@ -36,12 +37,47 @@ FAILURE_WORDS = re.compile(
     r"ko|nok|fail(ed|ure)?|error(ed)?|timed?out|crash(ed)?|abort(ed)?|killed|cancell?ed|rejected|"
     r"dropped|refused|[45]xx"
 )
+_SHARE = r"(rate|ratio|share|count|per[_ ]second|pct|percent(age)?|%)"
+FAILURE_QUANTITY = re.compile(
+    r"(?i)(# ?|num(ber)?[_ ](of[_ ])?|total[_ ]|http[_ ]|socket[_ ]|connect(ion)?[_ ]|request[_ ])?"
+    rf"((failures?|fail(ed|s)?|errors?|errs?)([_ ]?{_SHARE})?|(packet[_ ])?(loss|drops?)([_ ]?{_SHARE})?|"
+    rf"(failed|lost|dropped|rejected|aborted)[_ ]\w+|time[_ ]?outs([_ ]?{_SHARE})?|timeout[_ ]?{_SHARE})|"
+    r"(req[_ ]?)?[45]xx|non[_ -]?2xx([_ ].*)?|dropped"
+)
+"""Names of shares and numbers of failures."""
+SUCCESS_QUANTITY = re.compile(
+    rf"(?i)(request[_ ])?(success(es|ful)?|succeeded|pass(ed)?|ok)[_ ]?(?!count){_SHARE}|availability"
+)
+"""Names of shares of successes."""
+FAILURE_COUNTS = re.compile(
+    r"(?i)(.*/)?[^/]*((code|status)[^/]*/(0|[45]\d\d|[45]xx)|(errors|failures|error[_ ]?(dist|count)[^/]*)/[^/]+)"
+)
+"""Names of numbers of one kind of failure, which is not listed where there was none."""
+UNITS_OF_FAILURES = ("", "1", "%", "count", "1/s", "requests", "requests/s", "errors/s", "packets")
 YES, NO = frozenset(("true", "yes", "1", "t", "y")), frozenset(("false", "no", "0", "f", "n"))
 NOTHING = frozenset(("", "-", "none", "null", "nil", "nan", "n/a", "0", "false", "no", "no error"))
 """What stands in a column of error messages where there was no error."""
 _WHOLE = re.compile(r"-?\d+")
 _OF_SOMETHING = re.compile(r"(?i)(?!(is|was|has|did)[_ ])\w+[_ .-](?!out)")
 """Names such as ``requests_failed``, whose 0 and 1 are counts."""
+
+
+def counts_one_failure(name: str) -> bool:
+    """Whether a quantity is the number of one kind of failure: ``status/503``."""
+    return FAILURE_COUNTS.fullmatch(name) is not None
+
+
+def is_success_share(name: str) -> bool:
+    """Whether a quantity, perhaps within a group, is a share of successes."""
+    return SUCCESS_QUANTITY.fullmatch(name.rpartition("/")[2]) is not None
+
+
+def is_share_or_count(name: str, unit: str) -> bool:
+    """Whether a quantity, perhaps within a group, is a share of successes, or a share or number of
+    failures, and has the unit of one.
+    """
+    is_failure = FAILURE_QUANTITY.fullmatch(name.rpartition("/")[2]) is not None
+    return unit in UNITS_OF_FAILURES and (is_failure or is_success_share(name))
 
 
 def may_say_outcome(name: str) -> bool:

@@ -28,7 +28,13 @@ from virtperf.core.levels import Level
 from virtperf.core.numbers import join_names
 from virtperf.core.order_statistics import is_percentile
 from virtperf.runs.ingest.columns import is_empty, numbers_with_units
-from virtperf.runs.outcomes import failed_rows, may_say_outcome
+from virtperf.runs.outcomes import (
+    counts_one_failure,
+    failed_rows,
+    is_share_or_count,
+    is_success_share,
+    may_say_outcome,
+)
 
 Condition = tuple[tuple[str, Level], ...]
 V = TypeVar("V")
@@ -40,28 +46,11 @@ FAILURES = "failures"
 HTTP_ERRORS = "http_errors"
 """Quantity: the share of answers with an HTTP error status, or their number where the answers were
 not counted."""
-_SHARE = r"(rate|ratio|share|count|per[_ ]second|pct|percent(age)?|%)"
-FAILURE_QUANTITY = re.compile(
-    r"(?i)(# ?|num(ber)?[_ ](of[_ ])?|total[_ ]|http[_ ]|socket[_ ]|connect(ion)?[_ ]|request[_ ])?"
-    rf"((failures?|fail(ed|s)?|errors?|errs?)([_ ]?{_SHARE})?|(packet[_ ])?(loss|drops?)([_ ]?{_SHARE})?|"
-    rf"(failed|lost|dropped|rejected|aborted)[_ ]\w+|time[_ ]?outs([_ ]?{_SHARE})?|timeout[_ ]?{_SHARE})|"
-    r"(req[_ ]?)?[45]xx|non[_ -]?2xx([_ ].*)?|dropped"
-)
-"""Names of shares and numbers of failures."""
-SUCCESS_QUANTITY = re.compile(
-    rf"(?i)(request[_ ])?(success(es|ful)?|succeeded|pass(ed)?|ok)[_ ]?(?!count){_SHARE}|availability"
-)
-"""Names of shares of successes."""
-FAILURE_COUNTS = re.compile(
-    r"(?i)(.*/)?[^/]*((code|status)[^/]*/(0|[45]\d\d|[45]xx)|(errors|failures|error[_ ]?(dist|count)[^/]*)/[^/]+)"
-)
-"""Names of numbers of one kind of failure, which is not listed where there was none."""
 UNIT_NAMES = re.compile(r"(?i)units?|unit of measure(ment)?")
 """Names of columns that have the unit of each row's values."""
 VALUE_NAMES = re.compile(
     r"(?i)values?|results?|scores?|measure(d|ments?)?|mean|median|avg|average|min|max|stddev|std[_ ]?dev|p\d+"
 )
-UNITS_OF_FAILURES = ("", "1", "%", "count", "1/s", "requests", "requests/s", "errors/s", "packets")
 SPREAD_NAMES = re.compile(r"(?i)err(or)?([_ ]?%)?")
 SPREAD_BESIDE = re.compile(
     r"(?i)score|mean|median|std[_ .]*dev\.?|stddev|estimate|elapsed|instructions"
@@ -118,16 +107,14 @@ class ComparedQuantity:
         """Whether the quantity is a share or number of failures, or a share of successes, which are
         judged by their difference.
         """
-        name = self.group.rpartition("/")[2]
-        if FAILURE_COUNTS.fullmatch(self.group):
+        if counts_one_failure(self.group):
             return True
-        known = any(names.fullmatch(name) for names in (FAILURE_QUANTITY, SUCCESS_QUANTITY))
-        return known and self.unit in UNITS_OF_FAILURES and not self.is_spread
+        return not self.is_spread and is_share_or_count(self.group, self.unit)
 
     @property
     def is_success(self) -> bool:
         """Whether the quantity is a share of successes."""
-        return SUCCESS_QUANTITY.fullmatch(self.group.rpartition("/")[2]) is not None
+        return is_success_share(self.group)
 
 
 @dataclass(frozen=True)
@@ -609,7 +596,7 @@ def fill_failure_counts(tables: Sequence[PlainTable]) -> tuple[list[PlainTable],
         name: table.written[name]
         for table in tables
         for name in table.numbers
-        if FAILURE_COUNTS.fullmatch(name)
+        if counts_one_failure(name)
     }
     filled, names = [], dict[str, None]()
     for table in tables:

@@ -15,9 +15,9 @@ from rawperf.core.errors import RawperfError, StudyError
 from tests.cases import each_case
 from tests.report.plain import plain
 from tests.report.toy import HOSTILE
+from virtperf import models
 from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.provenance import Origin, Provenance, origin_of
-from virtperf.models import frames as models
 from virtperf.report import frames
 from virtperf.report.exhibit_output import NO_MEASURED_RUNS
 from virtperf.report.html.record import record_html

@@ -14,10 +14,9 @@ from rawperf.core.errors import RawperfError
 from tests.report import toy
 from tests.report.plain import links, plain
 from tests.report.toy import DOLLARS, HOSTILE, change
-from virtperf import plot
+from virtperf import models, plot
 from virtperf.core import stage_tables
 from virtperf.core.estimate import Estimate
-from virtperf.models import frames as models
 from virtperf.report import frames
 from virtperf.report.axis_words import colours
 from virtperf.report.frames import load

@@ -21,7 +21,7 @@ from rawperf.core.errors import RawperfError
 from tests.cases import each_case
 from tests.report.plot.drawn import across, boxes, brackets, dots, legend, lines, words
 from tests.report.toy import DOLLARS, HOSTILE
-from virtperf.models import frames as models
+from virtperf import models
 from virtperf.report import plot
 from virtperf.report.axis_words import colours
 from virtperf.report.loaded import LoadedStudy

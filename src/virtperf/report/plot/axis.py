@@ -16,7 +16,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
 from virtperf.core.numbers import pretty
 from virtperf.report.plot.theme import CHARACTER_WIDTH, FIGURE_WIDTH, FONT_SIZE
-from virtperf.report.range_words import WIDE
+from virtperf.report.range_words import is_within_factor
 from virtperf.report.wording import printable, wrap_text
 
 NONZERO_START_SHARE = (
@@ -155,10 +155,10 @@ def upper_limit(values: Iterable[float], bands: pd.DataFrame, bound: float = mat
     """Upper limit of a y axis: above all values and ranges, or clipped at `CLIPPED_HEIGHT_FACTOR`
     times the largest well-known value if the rest exceeds it by `FAR_RANGE_FACTOR`.
 
-    `values` are those of marks and curves; ranges not wider than a factor of `WIDE` are well known.
+    `values` are those of marks and curves; ranges that are `is_within_factor` are well known.
     """
     low, high = (bands[end].to_numpy(dtype=float) for end in ("low", "high"))
-    known = finite_values(np.fromiter(values, float), high[high <= WIDE * low])
+    known = finite_values(np.fromiter(values, float), high[is_within_factor(low, high)])
     ends = [*known, *finite_values(high), *(1.25 * v for v in finite_values(low[np.isinf(high)]))]
     well, top = max(known, default=0.0), max(ends, default=1.0)
     if 0 < FAR_RANGE_FACTOR * well < top and well >= max(finite_values(low), default=0.0):

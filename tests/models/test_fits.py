@@ -1,4 +1,4 @@
-"""Models of tidy data frames: labels, provenance, failure reasons, name suggestions."""
+"""Fits and comparisons of tidy data frames: labels, provenance, failure reasons, name suggestions."""
 
 import math
 
