@@ -12,18 +12,17 @@ from rawperf.core.errors import RawperfError, StudyError, require_known
 from virtperf.core.estimate import Estimates
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.report import findings, frames, origins
-from virtperf.report.exhibit import (
-    ESTIMATES,
-    derived_ids,
-    fit_estimates,
+from virtperf.report.from_runs import ratios_to_baseline
+from virtperf.report.kinds import Context, check_exhibits, find_kind, kinds
+from virtperf.report.kinds.estimates import fit_estimates
+from virtperf.report.records import (
+    ExhibitOutput,
+    ExhibitOutputs,
+    Record,
     fold,
     fold_tables,
     joined_record,
-    ratios_to_baseline,
 )
-from virtperf.report.exhibit_output import ExhibitOutput, ExhibitOutputs
-from virtperf.report.kinds import Context, check_exhibits, find_kind, kinds
-from virtperf.report.records import Record
 from virtperf.report.wording import exhibit_name
 from virtperf.study.definition import Exhibit
 
@@ -216,7 +215,7 @@ class LoadedStudy:
         picture, fits, estimates = _split_arguments(shown)
         record, figure = self._drawn(exhibit, picture, fits)
         fitted = [fit_estimates(context, exhibit, fit) for fit in fits if fit]
-        fitted += [Estimates(item, getattr(item, "title", "") or ESTIMATES) for item in estimates]
+        fitted += [Estimates(item, getattr(item, "title", "") or "Estimates") for item in estimates]
         fitted += [Estimates(table, title) for title, table in (tables or {}).items()]
         measured = study.kind == "measured"
         title = f"{exhibit_name(exhibit.id, exhibit.kind)}. {exhibit.title}"
@@ -226,7 +225,9 @@ class LoadedStudy:
             if table
         ]
         if ranges is True:
-            ranges = [] if measured else derived_ids(study, exhibit)
+            # a number based on several exhibits is shown below the first
+            firsts = [] if measured else [(d.id, d.exhibits[:1]) for d in study.derived]
+            ranges = [name for name, first in firsts if first == (exhibit.id,)]
         if ranges:
             parts.append(kinds()["ranges"].record(context, list(ranges)))
         stated = any(exhibit.id in claim.exhibits for claim in self.data.paper_claims)

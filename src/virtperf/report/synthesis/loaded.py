@@ -15,12 +15,12 @@ from virtperf.core.numbers import join_words
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.report.claim_words import claim_in_words
-from virtperf.report.exhibit_output import ExhibitOutput
 from virtperf.report.frames import StudyData, load
 from virtperf.report.kinds._figure import drawing
 from virtperf.report.loaded import find_data
 from virtperf.report.records import (
     Block,
+    ExhibitOutput,
     Grid,
     Heading,
     Listing,
