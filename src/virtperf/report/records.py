@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -151,12 +151,15 @@ class Numbers(Part):
         return {name: part for name, part in fields.items() if name != "constant"} | {"rows": rows}
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, name: str, **words: str) -> Numbers:
-        """Convert a frame: numbers rounded, infinities and NaN as None; `words` may override
-        `words`.
+    def of(
+        cls, frame: pd.DataFrame | Mapping[str, Iterable[Any]], name: str, **words: str
+    ) -> Numbers:
+        """Convert a frame, or columns by name: numbers rounded, infinities and NaN as None; `words`
+        may override `words`.
         """
-        rows = tuple(tuple(map(_cell, row)) for row in frame.itertuples(index=False, name=None))
-        return cls(name=name, columns=tuple(map(str, frame.columns)), rows=rows, **words)
+        columns = [map(_cell, column) for _, column in frame.items()]
+        rows = tuple(zip(*columns, strict=True))
+        return cls(name=name, columns=tuple(map(str, frame.keys())), rows=rows, **words)
 
     def frame(self) -> pd.DataFrame:
         """The table as a frame."""

@@ -257,7 +257,7 @@ def _record(
     factor = study.axis(exhibit)
     ordered, claims = order_claims(data, exhibit)
     points["ordered"] = [quantity in ordered for _, _, quantity in study.points(exhibit)]
-    numbers = [Numbers.of(_download(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
+    numbers = [_download(study, exhibit, points, factor)]
     if fits:
         from virtperf.report.plot.curves import evaluate_curves
 
@@ -478,39 +478,25 @@ def _unscaled_note(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> 
     return [note(f"{words} not run{place}.")]
 
 
-def _download(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Factor) -> pd.DataFrame:
+def _download(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Factor) -> Numbers:
     """The points of a figure for the CSV download, with lists as text."""
     shown = [quantity for _, _, quantity in study.points(exhibit)]
-    units = {
-        q.name: unit_words(study, q.name, [other for other in shown if other.name == q.name])
-        for q in shown
-    }
-    cells = {
-        **{name: points[name].map(_pieces) for name in ("pieces", "pieces_text")},
-        **{name: points[name].map(_claim_list) for name in ("low_by", "high_by")},
-        **{f"{kind}_runs": points[f"{kind}_runs"].map(";".join) for kind in PROVENANCES},
+    alike = {q.name: [other for other in shown if other.name == q.name] for q in shown}
+    units = {name: unit_words(study, name, same) for name, same in alike.items()}
+    columns: dict[str, Iterable[Any]] = {
+        **{name: points[name] for name in ("exhibit", "series")},
+        factor.name: points["x"],
+        "quantity": points["quantity"],
         "unit": points["quantity"].map(units),
     }
-    names = {"exhibit": "exhibit", "series": "series", "x": factor.name, "quantity": "quantity"}
-    names |= {"unit": "unit", **_DOWNLOADED}
+    for name, suffix in (("allowed", ""), ("text_alone", "_text")):
+        columns |= {f"{name}_{end}": points[f"{end}{suffix}"] for end in ("low", "high")}
+        columns[name] = points[f"pieces{suffix}"].map(_pieces)
+    columns |= {f"{end}_set_by": points[f"{end}_by"].map(_claim_list) for end in ("low", "high")}
     for kind in PROVENANCES:
-        names |= {name: name for name in (kind, f"{kind}_low", f"{kind}_high", f"{kind}_runs")}
-    columns = {new: cells.get(name, points.get(name)) for name, new in names.items()}
-    table = pd.DataFrame(columns | {"printed": points["printed"]})
-    return table.replace([math.inf, -math.inf], math.nan)
-
-
-_DOWNLOADED = {
-    "low": "allowed_low",
-    "high": "allowed_high",
-    "pieces": "allowed",
-    "low_text": "text_alone_low",
-    "high_text": "text_alone_high",
-    "pieces_text": "text_alone",
-    "low_by": "low_set_by",
-    "high_by": "high_set_by",
-}
-"""Columns of points on what the text allows, and their names in the CSV."""
+        columns |= {name: points[name] for name in (kind, f"{kind}_low", f"{kind}_high")}
+        columns[f"{kind}_runs"] = points[f"{kind}_runs"].map(";".join)
+    return Numbers.of(columns | {"printed": points["printed"]}, f"{study.id}-{exhibit.id}")
 
 
 def _pieces(pieces: Sequence[float]) -> str:
