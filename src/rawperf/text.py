@@ -1,4 +1,4 @@
-"""Encoding, words, numbers and clocks of texts; vectorised tokenizer."""
+"""Encoding, numbers and clocks of texts."""
 
 from __future__ import annotations
 
@@ -16,76 +16,7 @@ from numpy.typing import NDArray
 from rawperf.core.errors import FormatError
 from rawperf.rows import Warnings
 
-_BLANK, _TAB, _CONTROLS = 32, 9, 5  # a blank; \t \n \v \f \r
-_BLANKS = b" \t\n\v\f\r"
-_DIGIT_0, _DIGIT_9 = ord("0"), ord("9")
-
 IndexArray = NDArray[np.int64]
-
-
-class WordOffsets:
-    """Tokenizer of UTF-8 text at ASCII blanks; the last line may lack its line feed.
-
-    Attributes
-    ----------
-    begin, end : ndarray of int, shape (words,)
-        Offsets of each word in `bytes`.
-    line_begin, line_end : ndarray of int, shape (lines,)
-        Offsets of each line, without its line feed.
-    first_word : ndarray of int, shape (lines + 1,)
-        Words ``first_word[i]`` to ``first_word[i + 1]``, the last one excluded, are those of line ``i``.
-    array : pyarrow string array, shape (words,)
-    """
-
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-        self.bytes = np.frombuffer(data, np.uint8)
-        ends = np.flatnonzero(self.bytes == ord("\n"))
-        if len(data) and not data.endswith(b"\n"):
-            ends = np.append(ends, len(data))
-        self.line_end: IndexArray = ends
-        self.line_begin: IndexArray = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
-        nonblank = (self.bytes != _BLANK) & (self.bytes - np.uint8(_TAB) >= _CONTROLS)
-        edges = np.flatnonzero(nonblank[1:] != nonblank[:-1]) + 1
-        if len(nonblank) and nonblank[0]:
-            edges = np.concatenate([[0], edges])
-        if len(edges) % 2:
-            edges = np.append(edges, len(data))
-        self.begin: IndexArray = edges[::2]
-        self.end: IndexArray = edges[1::2]
-        self.first_word: IndexArray = np.append(
-            np.searchsorted(self.begin, self.line_begin), len(self.begin)
-        )
-        offsets = np.zeros(len(self.begin) + 1, dtype=np.int32)
-        np.cumsum(self.end - self.begin, out=offsets[1:])
-        texts = pa.py_buffer(data.translate(None, _BLANKS))
-        self.array = pa.StringArray.from_buffers(len(self.begin), pa.py_buffer(offsets), texts)
-
-    def __len__(self) -> int:
-        return len(self.line_begin)
-
-    def line(self, number: int) -> str:
-        """Text of a line, numbered from 0."""
-        return self.data[self.line_begin[number] : self.line_end[number]].decode()
-
-    def is_digit(self, offsets: IndexArray) -> NDArray[np.bool_]:
-        """Mask of the offsets at which a digit stands; False beyond the text."""
-        byte = self.bytes_at(offsets)
-        return (byte >= _DIGIT_0) & (byte <= _DIGIT_9)
-
-    def bytes_at(self, offsets: IndexArray) -> NDArray[np.uint8]:
-        """Bytes at these offsets; line feeds beyond the text."""
-        if not len(self.bytes):
-            return np.full(len(offsets), ord("\n"), dtype=np.uint8)
-        bytes_at = self.bytes[np.minimum(offsets, len(self.bytes) - 1)]
-        return np.where(offsets < len(self.bytes), bytes_at, np.uint8(ord("\n")))
-
-    def starts_with(self, offsets: IndexArray, text: bytes) -> NDArray[np.bool_]:
-        """Mask of the offsets at which a given text starts."""
-        is_match = np.ones(len(offsets), dtype=bool)
-        for k, byte in enumerate(text):
-            is_match &= self.bytes_at(offsets + k) == byte
-        return is_match
 
 
 DAY = 86400
