@@ -18,12 +18,10 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rawperf.base import ParsedFile, Streaming
+from rawperf.base import ParsedFile, RecordBuilder, Streaming, Warnings
 from rawperf.core.errors import FormatError
-from rawperf.pieces import PieceReader, cut_after_line, read_whole_file
 from rawperf.recognition import Recognised
-from rawperf.rows import RecordBuilder, Warnings
-from rawperf.text import IndexArray, recode
+from rawperf.text import IndexArray, PieceReader, cut_after_line, read_whole_file, recode
 
 RecordsWithLines = tuple[pd.DataFrame, NDArray[np.int64]]
 """`ParsedFile.records`, and `ParsedFile.lines`."""

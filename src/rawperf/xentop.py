@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from rawperf.base import build_records
 from rawperf.core.errors import FormatError
 from rawperf.listing import Listing, ListingFormat, ListingPart, RecordsWithLines
-from rawperf.rows import build_records
 from rawperf.text import (
     clock_seconds,
     parse_numbers,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 from tests.cases import each_case
+from virtperf.report.loaded import ExhibitOutput
 from virtperf.report.records import (
     MIME,
     NOTEBOOK_ONLY,
     Drawing,
-    ExhibitOutput,
     Numbers,
     Paragraph,
     Record,

@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from rawperf.base import DictionaryEncoder, build_records
 from rawperf.core.errors import FormatError
 from rawperf.listing import Listing, ListingPart, RecordsWithLines
-from rawperf.rows import DictionaryEncoder, build_records
 from rawperf.text import (
     DAY,
     EPOCH,

@@ -29,7 +29,7 @@ def write(path: Path, *sources: str) -> Path:
 
 
 RECORD = (
-    "from virtperf.report.records import Drawing, Record\nfrom virtperf.report.records import ExhibitOutput\n"
+    "from virtperf.report.records import Drawing, Record\nfrom virtperf.report.loaded import ExhibitOutput\n"
     "drawing = Drawing(svg='<svg/>', description='d', digest='0')\n"
     "ExhibitOutput(Record(kind='line', id='figure-1', study='toy', title='T', drawing=drawing))"
 )

@@ -9,12 +9,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from tests.report.toy import HOSTILE
 from virtperf.core.provenance import Provenance
 from virtperf.report import palette
-from virtperf.report.loaded import LoadedStudy
+from virtperf.report.loaded import ExhibitOutput, LoadedStudy
 from virtperf.report.records import (
     Box,
     Diagram,
     Drawing,
-    ExhibitOutput,
     Fact,
     Facts,
     Folded,

@@ -20,8 +20,8 @@ from virtperf.core.provenance import Origin, Provenance, origin_of
 from virtperf.models import frames as models
 from virtperf.report import frames
 from virtperf.report.html.record import record_html
-from virtperf.report.loaded import LoadedStudy
-from virtperf.report.records import NO_MEASURED_RUNS, NOTEBOOK_ONLY
+from virtperf.report.loaded import NO_MEASURED_RUNS, LoadedStudy
+from virtperf.report.records import NOTEBOOK_ONLY
 
 
 @pytest.fixture

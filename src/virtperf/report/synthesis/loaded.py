@@ -17,10 +17,9 @@ from virtperf.core.provenance import Provenance
 from virtperf.report.claim_words import claim_in_words
 from virtperf.report.frames import StudyData, load
 from virtperf.report.kinds._figure import drawing
-from virtperf.report.loaded import find_data
+from virtperf.report.loaded import ExhibitOutput, find_data
 from virtperf.report.records import (
     Block,
-    ExhibitOutput,
     Grid,
     Heading,
     Listing,
