@@ -522,11 +522,11 @@ class ExhibitOutput:
         html = str(record_html(record, notebook=True, heading=record.heading))
         # JupyterLab and pages show the HTML; repeated text would be a seventh of the committed
         # notebook.
-        text, drawing = next(text_parts(record), "").partition("\n")[0], record.drawing
+        text = next(text_parts(record), "").partition("\n")[0]
         content = record.with_picture("").model_dump(mode="json")
-        if drawing is None:
+        if not record.drawing:
             return [({MIME: content, "text/html": html, "text/plain": text}, {})]
-        picture = {MIME: content, "image/svg+xml": drawing.svg, "text/plain": text}
+        picture = {MIME: content, "image/svg+xml": record.drawing, "text/plain": text}
         return [
             (picture, {"needs_background": "light"}),
             ({"text/html": html, "text/plain": ""}, dict(NOTEBOOK_ONLY)),

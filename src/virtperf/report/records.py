@@ -170,16 +170,6 @@ def _cell(value: Any) -> str | int | float | bool | None:
     return str(value)
 
 
-class Drawing(Part):
-    """A figure's picture: one SVG element in light colours, alternative text, digest of the numbers
-    drawn.
-    """
-
-    svg: str
-    description: str
-    digest: str
-
-
 class Record(Part):
     """One exhibit.
 
@@ -192,6 +182,8 @@ class Record(Part):
         and lines are behind a link ``trace:<study>/<id>`` in a block.
     `heading` (of a section, at `level`) and `note` (Markdown) are above everything, `shows`, what
         the drawing shows in one sentence, above the drawing, `blocks` below it and the caption.
+    `drawing`: one SVG element in light colours, beside which `description` is the alternative text;
+        both are empty without a picture.
     `folded`: collapsed behind its name and title.
     """
 
@@ -210,16 +202,13 @@ class Record(Part):
     claims: tuple[str, ...] = ()
     lineage: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
-    drawing: Drawing | None = None
+    drawing: str = ""
+    description: str = ""
     folded: bool = False
 
     def with_picture(self, svg: str) -> Record:
-        """Copy with that picture, which a notebook stores beside the record; unchanged without a
-        drawing.
-        """
-        if self.drawing is None:
-            return self
-        return self.model_copy(update={"drawing": self.drawing.model_copy(update={"svg": svg})})
+        """Copy with that picture, which a notebook stores beside the record; unchanged if it has none."""
+        return self.model_copy(update={"drawing": svg}) if self.description else self
 
 
 MAX_OPEN_ROWS = 4

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -37,7 +36,6 @@ from virtperf.report.orders import (
 from virtperf.report.range_words import WIDE, is_wide, says_little
 from virtperf.report.records import (
     Block,
-    Drawing,
     Folded,
     Grid,
     Listing,
@@ -59,7 +57,6 @@ ORDER, POINTS = "order", "points"
 MAX_UNITS = 6  # units, such as machines, whose own means are drawn beside the mean over them
 MAX_SENTENCES = 4  # claims quoted about a figure that shows hardly more than orders
 STRICTLY = " > "  # in a line of an order that does not allow equal values alone
-DIGEST = 8  # hexadecimal digits; a collision among a study's figures has a probability of 1e-8
 
 
 class Spec(ExhibitSpec):
@@ -239,13 +236,7 @@ def exhibit_record(
         numbers=tuple(numbers),
         blocks=tuple(blocks),
         claims=context.data.claims_about(exhibit.id),
-        drawing=drawing(
-            figure,
-            exhibit.id,
-            f"{name}: {exhibit.title}",
-            description or caption,
-            numbers,
-        ),
+        **drawing(figure, exhibit.id, f"{name}: {exhibit.title}", description or caption),
     )
 
 
@@ -408,24 +399,13 @@ def _not_drawn(chart: OrderChart | None) -> Iterator[Block]:
         )
 
 
-def drawing(
-    figure: Figure | None,
-    anchor: str,
-    title: str,
-    description: str,
-    numbers: Sequence[Numbers],
-) -> Drawing | None:
-    """Convert a figure to a record's picture, with a digest of its numbers."""
+def drawing(figure: Figure | None, anchor: str, title: str, description: str) -> dict[str, str]:
+    """Fields of a record with the picture of a figure; none without a figure."""
     if figure is None:
-        return None
+        return {}
     from virtperf.report import plot
 
-    picture = plot.svg(figure, anchor, title=title)
-    text = "\n".join(
-        n.frame().to_csv(index=False, lineterminator="\n", float_format="%.6g") for n in numbers
-    )
-    digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
-    return Drawing(svg=picture, description=description, digest=digest)
+    return {"drawing": plot.svg(figure, anchor, title=title), "description": description}
 
 
 def collect_fits(shown: Sequence[object]) -> dict[str, Any]:
