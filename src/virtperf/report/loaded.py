@@ -99,7 +99,7 @@ def load_study(
     """
     stored_data = frames.load(study_id, Path(data) if data else find_data(), examples=show_examples)
     check_exhibits(stored_data.study)
-    return LoadedStudy(Context(stored_data, level, assumptions, show_examples, seed))
+    return LoadedStudy(Context(stored_data, level, assumptions, seed))
 
 
 def find_data() -> Path:
@@ -143,7 +143,7 @@ class LoadedStudy:
         Example runs replace them if the study was loaded with `show_examples` and none of the
         figure's runs was measured: the two are never mixed.
         """
-        table = self._without_examples(frames.runs(self.data, exhibit_id))
+        table = frames.runs(self.data, exhibit_id)
         measured = table["provenance"] == Provenance.MEASURED
         return table[measured].reset_index(drop=True) if measured.any() else table
 
@@ -151,7 +151,7 @@ class LoadedStudy:
         """A metric of every run over its length, warm-up included: t_s, value, relative to the mean
         within the window (`frames.over_time`).
         """
-        return self._without_examples(frames.over_time(self.data))
+        return frames.over_time(self.data)
 
     def printed(self, exhibit_id: str) -> pd.DataFrame:
         """Printed numbers of a figure's points: value, half_width, se of rounding."""
@@ -159,12 +159,7 @@ class LoadedStudy:
 
     def means(self, exhibit_id: str) -> pd.DataFrame:
         """Means over runs, one row a point and provenance: value, low, high, se, df, n, runs."""
-        return self._without_examples(frames.means(self.data, exhibit_id, level=self.context.level))
-
-    def _without_examples(self, frame: pd.DataFrame) -> pd.DataFrame:
-        if self.context.examples:
-            return frame
-        return frame[frame["provenance"] != Provenance.EXAMPLE].reset_index(drop=True)
+        return frames.means(self.data, exhibit_id, level=self.context.level)
 
     def show(self, exhibit_id: str, *shown: Any) -> ExhibitOutput:
         """Show an exhibit declared in study.yaml: a table, a diagram, a figure.
