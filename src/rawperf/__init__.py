@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rawperf.base import RECORD_COLUMNS, ExternalFormat, Format, ParsedFile, rechunk_by_sample
     from rawperf.core.errors import FormatError, RawperfError
-    from rawperf.pieces import extract_head
     from rawperf.registry import (
         all_formats,
         get_format,
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
         read_blocks,
         sniff,
     )
+    from rawperf.text import extract_head
     from rawperf.tidy import read
 
 __version__ = "0.2.0"
@@ -51,7 +51,7 @@ _MODULES = {
         "rawperf.base",
     ),
     **dict.fromkeys(("FormatError", "RawperfError"), "rawperf.core.errors"),
-    "extract_head": "rawperf.pieces",
+    "extract_head": "rawperf.text",
     "read": "rawperf.tidy",
 }
 """Modules of the names that are not in the registry."""

@@ -15,32 +15,119 @@ from typing import BinaryIO, ClassVar
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from rawperf.base import ParsedFile, Streaming
+from rawperf.base import ParsedFile, RecordBuilder, Streaming, Warnings
 from rawperf.core.errors import FileReader
-from rawperf.pieces import PieceReader, cut_after_line, read_whole_file
 from rawperf.recognition import Recognised
-from rawperf.rows import RecordBuilder, Warnings
-from rawperf.text import recode
+from rawperf.text import IndexArray, PieceReader, cut_after_line, read_whole_file, recode
 
 RecordsWithLines = tuple[pd.DataFrame, NDArray[np.int64]]
 """`ParsedFile.records`, and `ParsedFile.lines`."""
 TRUNCATED_LINE = "the file is truncated; this line was left out"
 
 
+_BLANK, _TAB, _CONTROLS = 32, 9, 5  # a blank; \t \n \v \f \r
+_BLANKS = b" \t\n\v\f\r"
+_DIGIT_0, _DIGIT_9 = ord("0"), ord("9")
+
+
 @dataclass(frozen=True)
 class ListingPart:
-    """Some whole lines of a file, in UTF-8; the file's last line may lack its line feed."""
+    """Some whole lines of a file, in UTF-8, split at ASCII blanks; the file's last line may lack its
+    line feed.
+
+    Attributes
+    ----------
+    lines_before : int
+        Lines of the file before the part.
+    is_last : bool
+        Whether no part follows.
+    begin, end : ndarray of int, shape (words,)
+        Offsets of each word in `data`.
+    line_begin, line_end : ndarray of int, shape (lines,)
+        Offsets of each line, without its line feed.
+    first_word : ndarray of int, shape (lines + 1,)
+        Words ``first_word[i]`` to ``first_word[i + 1]``, the last one excluded, are those of line ``i``.
+    words : pyarrow string array, shape (words,)
+    """
 
     data: bytes
-    lines_before: int  # lines of the file before the part
-    is_last: bool  # whether no part follows
+    lines_before: int = 0
+    is_last: bool = True
 
     @cached_property
     def text(self) -> str:
         """The part as text."""
         return self.data.decode()
+
+    @cached_property
+    def characters(self) -> NDArray[np.uint8]:
+        """The bytes of `data`."""
+        return np.frombuffer(self.data, np.uint8)
+
+    @cached_property
+    def line_end(self) -> IndexArray:
+        ends = np.flatnonzero(self.characters == ord("\n"))
+        whole = self.data.endswith(b"\n") or not self.data
+        return ends if whole else np.append(ends, len(self.data))
+
+    @cached_property
+    def line_begin(self) -> IndexArray:
+        ends = self.line_end
+        return np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
+
+    @cached_property
+    def _edges(self) -> IndexArray:
+        """Begin and end of each word in turn."""
+        nonblank = (self.characters != _BLANK) & (self.characters - np.uint8(_TAB) >= _CONTROLS)
+        edges = np.flatnonzero(nonblank[1:] != nonblank[:-1]) + 1
+        if len(nonblank) and nonblank[0]:
+            edges = np.concatenate([[0], edges])
+        return np.append(edges, len(self.data)) if len(edges) % 2 else edges
+
+    @cached_property
+    def begin(self) -> IndexArray:
+        return self._edges[::2]
+
+    @cached_property
+    def end(self) -> IndexArray:
+        return self._edges[1::2]
+
+    @cached_property
+    def first_word(self) -> IndexArray:
+        return np.append(np.searchsorted(self.begin, self.line_begin), len(self.begin))
+
+    @cached_property
+    def words(self) -> pa.StringArray:
+        offsets = np.zeros(len(self.begin) + 1, dtype=np.int32)
+        np.cumsum(self.end - self.begin, out=offsets[1:])
+        texts = pa.py_buffer(self.data.translate(None, _BLANKS))
+        return pa.StringArray.from_buffers(len(self.begin), pa.py_buffer(offsets), texts)
+
+    def line(self, number: int) -> str:
+        """Text of a line, numbered from 0."""
+        return self.data[self.line_begin[number] : self.line_end[number]].decode()
+
+    def is_digit(self, offsets: IndexArray) -> NDArray[np.bool_]:
+        """Mask of the offsets at which a digit stands; False beyond the text."""
+        byte = self.bytes_at(offsets)
+        return (byte >= _DIGIT_0) & (byte <= _DIGIT_9)
+
+    def bytes_at(self, offsets: IndexArray) -> NDArray[np.uint8]:
+        """Bytes at these offsets; line feeds beyond the text."""
+        if not self.data:
+            return np.full(len(offsets), ord("\n"), dtype=np.uint8)
+        bytes_at = self.characters[np.minimum(offsets, len(self.data) - 1)]
+        return np.where(offsets < len(self.data), bytes_at, np.uint8(ord("\n")))
+
+    def starts_with(self, offsets: IndexArray, text: bytes) -> NDArray[np.bool_]:
+        """Mask of the offsets at which a given text starts."""
+        is_match = np.ones(len(offsets), dtype=bool)
+        for k, byte in enumerate(text):
+            is_match &= self.bytes_at(offsets + k) == byte
+        return is_match
 
     def numbered_lines(self) -> Iterator[tuple[int, str, bool]]:
         """Yield each line's number in the file, from 1, its text, and whether it lacks its end.

@@ -35,8 +35,8 @@ from rawperf.core.numbers import plural
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.declared.read import DeclaredFormat, load_presets
 from rawperf.declared.values import MILLISECONDS
-from rawperf.pieces import decompress_stream, extract_head, read_whole_file
 from rawperf.recognition import SNIFFS
+from rawperf.text import decompress_stream, extract_head, read_whole_file
 from rawperf.unsupported import MAX_SHOWN, identify_unsupported
 
 DELIMITERS = ",;\t|"

@@ -23,14 +23,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from rawperf.base import ParsedFile, Streaming
+from rawperf.base import ParsedFile, RecordBuilder, Streaming, Warnings, build_records
 from rawperf.core.errors import FormatError
 from rawperf.core.sample_rows import HOST
 from rawperf.json_lines import TOKEN, first_line, loads_strict, parse_with_lines
-from rawperf.pieces import PieceReader
 from rawperf.recognition import Recognised
-from rawperf.rows import RecordBuilder, Warnings, build_records
-from rawperf.text import DAY, EPOCH, IndexArray, clock_seconds, recode, take_strings
+from rawperf.text import DAY, EPOCH, IndexArray, PieceReader, clock_seconds, recode, take_strings
 
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)
 _QUOTE, _OPENING, _CLOSING, _LETTER_BIT = ord('"'), ord("{"), ord("}"), 0x20

@@ -22,7 +22,6 @@ from rawperf.core.sample_rows import CounterRates, SampleRows, SeriesKey, select
 from rawperf.core.tables import concat_tables, decode_categories
 from rawperf.core.tables import encode_categories as category
 from rawperf.declared.read import DeclaredFormat, load_declaration
-from rawperf.pieces import peek_stream
 from rawperf.registry import (
     METRICS,
     build_dictionary,
@@ -32,6 +31,7 @@ from rawperf.registry import (
     rank_formats,
     read_blocks,
 )
+from rawperf.text import peek_stream
 
 DECLARATIONS = (".yaml", ".yml")
 """File suffixes of declarations."""

@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from rawperf.base import RecordBuilder
 from rawperf.core.errors import FileReader
 from rawperf.core.sample_rows import HOST
 from rawperf.listing import Listing, ListingFormat, ListingPart, RecordsWithLines
 from rawperf.recognition import detect_other_shell
-from rawperf.rows import RecordBuilder
 
 SHELL, GNU, VERBOSE = "shell", "gnu", "gnu -v"
 """Values of `report`: real, user, sys (bash, and ``-p`` of either); GNU time's two lines; ``time

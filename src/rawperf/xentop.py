@@ -16,11 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from rawperf.base import build_records
 from rawperf.core.errors import FormatError
 from rawperf.listing import Listing, ListingFormat, ListingPart, RecordsWithLines
-from rawperf.rows import build_records
 from rawperf.text import (
-    WordOffsets,
     clock_seconds,
     parse_numbers,
     recode_utf8,
@@ -83,8 +82,7 @@ VBD_FIELDS = ("OO", "RD", "WR", "RSECT", "WSECT")
 class ListingLines:
     """Classified lines of a part of a file; line numbers count from 0 at the part's beginning."""
 
-    words: WordOffsets
-    lines_before: int  # lines of the file before the part
+    part: ListingPart
     parser_state: XentopListing
     # by domain row: line; index of the state word, between name and values; index into `names`
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -110,38 +108,33 @@ class ListingLines:
         remedy: str = "the file is damaged; remove that sample.",
     ) -> FormatError:
         """Build the error of a line."""
-        number = self.lines_before + line + 1
+        number = self.part.lines_before + line + 1
         return self.parser_state.error(problem, number, expected, found, remedy)
 
     def warn(self, line: int, sentence: str) -> None:
         """Add a warning on a line."""
-        self.parser_state.warnings.add(self.lines_before + line + 1, sentence)
+        self.parser_state.warnings.add(self.part.lines_before + line + 1, sentence)
 
     def tail(self, row: int) -> str:
         """Text after the state in a domain row."""
-        words = self.words
-        return (
-            words.data[words.end[self.state_words[row]] : words.line_end[self.rows[row]]]
-            .decode()
-            .strip()
-        )
+        part = self.part
+        begin, end = part.end[self.state_words[row]], part.line_end[self.rows[row]]
+        return part.data[begin:end].decode().strip()
 
 
-def classify_lines(
-    words: WordOffsets, lines_before: int, state: XentopListing, is_last: bool
-) -> ListingLines:
+def classify_lines(part: ListingPart, state: XentopListing) -> ListingLines:
     """Classify the lines of a part of a file; raises `FormatError` at any that is not xentop's."""
-    listing = ListingLines(words, lines_before, state)
+    listing = ListingLines(part, state)
     _find_domain_rows(listing)
-    is_row = np.zeros(len(words) + 1, dtype=bool)
+    is_row = np.zeros(len(part.line_end) + 1, dtype=bool)
     is_row[listing.rows] = True
-    end = len(words) - 1
-    is_complete = not is_last or not words.data.rpartition(b"\n")[2].strip()
+    end = len(part.line_end) - 1
+    is_complete = not part.is_last or not part.data.rpartition(b"\n")[2].strip()
     # last line that is not xentop's, last detail row, last row of vCPUs
     unknown_line = last_detail = last_vcpus = -2
     blank_lines = set[int]()
     for i in np.flatnonzero(~is_row[:-1]).tolist():
-        text = words.line(i)
+        text = part.line(i)
         key = text.strip()
         if key in state.headings:
             listing.headers.append(i)
@@ -176,8 +169,8 @@ def classify_lines(
         listing.warn(unknown_line, "the text before the first header was skipped")
     if not is_complete and listing.headers and len(listing.rows) and listing.rows[-1] == end:
         # a row of full length may lack only its line end
-        header = words.line(listing.headers[-1])
-        listing.truncated_line = end if len(words.line(end).rstrip()) < len(header.rstrip()) else -1
+        header = part.line(listing.headers[-1])
+        listing.truncated_line = end if len(part.line(end).rstrip()) < len(header.rstrip()) else -1
     return listing
 
 
@@ -187,40 +180,38 @@ def _find_domain_rows(listing: ListingLines) -> None:
     Names may contain blanks and be longer than their column, so the state is the only reliable
     mark.
     """
-    words = listing.words
-    states = np.flatnonzero(words.end - words.begin == len(_STATE_LETTERS))
+    part = listing.part
+    states = np.flatnonzero(part.end - part.begin == len(_STATE_LETTERS))
     for k, letter in enumerate(_STATE_LETTERS):
-        byte = words.bytes[words.begin[states] + k]
+        byte = part.characters[part.begin[states] + k]
         states = states[(byte == letter) | (byte == ord("-"))]
-    states = states[states + 1 < len(words.begin)]
-    line_numbers = np.searchsorted(words.line_begin, words.begin[states], side="right") - 1
+    states = states[states + 1 < len(part.begin)]
+    line_numbers = np.searchsorted(part.line_begin, part.begin[states], side="right") - 1
     # at least one blank precedes a state; the first state in a line counts
-    is_row = (words.first_word[line_numbers + 1] > states + 1) & words.is_digit(
-        words.begin[states + 1]
+    is_row = (part.first_word[line_numbers + 1] > states + 1) & part.is_digit(
+        part.begin[states + 1]
     )
-    is_row &= words.begin[states] > words.line_begin[line_numbers]
+    is_row &= part.begin[states] > part.line_begin[line_numbers]
     states, line_numbers = states[is_row], line_numbers[is_row]
     is_first = np.diff(line_numbers, prepend=-1) > 0
     listing.state_words, listing.rows = states[is_first], line_numbers[is_first]
-    opening = words.first_word[listing.rows]
+    opening = part.first_word[listing.rows]
     unnamed = np.flatnonzero(listing.state_words == opening)
     if len(unnamed):
         line = int(listing.rows[unnamed[0]])
-        raise listing.error("a row without the name of its domain", line, found=words.line(line))
+        raise listing.error("a row without the name of its domain", line, found=part.line(line))
     if (listing.state_words - opening == 1).all():
-        coded = words.array.take(pa.array(opening)).dictionary_encode()
+        coded = part.words.take(pa.array(opening)).dictionary_encode()
         listing.names, listing.name_codes = (
             coded.dictionary.to_pylist(),
             coded.indices.to_numpy().astype(np.int64),
         )
         return
     begins, ends = (
-        words.line_begin[listing.rows].tolist(),
-        words.begin[listing.state_words].tolist(),
+        part.line_begin[listing.rows].tolist(),
+        part.begin[listing.state_words].tolist(),
     )
-    names = [
-        words.data[begin:end].decode().strip() for begin, end in zip(begins, ends, strict=True)
-    ]
+    names = [part.data[begin:end].decode().strip() for begin, end in zip(begins, ends, strict=True)]
     listing.name_codes, unique = pd.factorize(np.array(names, dtype=object))
     listing.names = [str(name) for name in unique]
 
@@ -252,7 +243,7 @@ def _is_summary(key: str, listing: ListingLines, line: int) -> bool:
         listing.summaries.append(line)
         listing.clock.append(
             clock_seconds(
-                match[1], file=listing.parser_state.file, line=listing.lines_before + line + 1
+                match[1], file=listing.parser_state.file, line=listing.part.lines_before + line + 1
             )
         )
         listing.parser_state.facts.setdefault("xen_version", match[2].strip())
@@ -365,9 +356,9 @@ def _number_samples_by_name(
 def bytes_from_header(listing: ListingLines, row: int) -> int:
     """Number of bytes from the header above a row, including blank lines before it, to the end."""
     header = listing.headers[int(np.searchsorted(listing.headers, listing.rows[row])) - 1]
-    while header and listing.words.first_word[header - 1] == listing.words.first_word[header]:
+    while header and listing.part.first_word[header - 1] == listing.part.first_word[header]:
         header -= 1
-    return len(listing.words.data) - int(listing.words.line_begin[header])
+    return len(listing.part.data) - int(listing.part.line_begin[header])
 
 
 def encode_entities(
@@ -386,7 +377,7 @@ def encode_entities(
     row = int(np.flatnonzero(is_duplicate)[0])
     problem = f"{names[codes[row]]!r} occurs twice in a sample (a name truncated to ten characters)"
     sentence = f"{problem}; the later one is named #2, by its position in the list"
-    number = listing.lines_before + int(listing.rows[row]) + 1
+    number = listing.part.lines_before + int(listing.rows[row]) + 1
     listing.parser_state.warnings.add_once("twin", number, sentence)
     codes, unique = pd.factorize(np.array(numbered_names, dtype=object))
     return [str(name) for name in unique], codes
@@ -426,14 +417,14 @@ def parse_values(listing: ListingLines, is_last: bool) -> NDArray[np.float64]:
     A truncated row at the end of the file is removed from `listing`. Raises `FormatError` at a row
     with too many or too few values, or an invalid number.
     """
-    words, columns = listing.words, listing.parser_state.columns[2:]
+    part, columns = listing.part, listing.parser_state.columns[2:]
     limit_words = _second_words_of_no_limit(listing)
     _check_row_lengths(listing, limit_words, is_last)
     value_words = (listing.state_words[:, None] + np.arange(1, len(columns) + 1)).ravel()
     if len(limit_words):
-        is_value = np.zeros(len(words.begin) + 1, dtype=np.int8)
+        is_value = np.zeros(len(part.begin) + 1, dtype=np.int8)
         is_value[listing.state_words + 1] = 1
-        is_value[words.first_word[listing.rows + 1]] -= 1
+        is_value[part.first_word[listing.rows + 1]] -= 1
         is_in_row = np.cumsum(is_value[:-1], dtype=np.int8)
         is_in_row[limit_words] = 0
         value_words = np.flatnonzero(is_in_row)
@@ -443,7 +434,7 @@ def parse_values(listing: ListingLines, is_last: bool) -> NDArray[np.float64]:
     for row, column in np.argwhere(large) if large.any() else ():
         name, text = (
             listing.names[listing.name_codes[row]],
-            words.array[int(value_words[row * len(columns) + column])].as_py(),
+            part.words[int(value_words[row * len(columns) + column])].as_py(),
         )
         sentence = (
             f"{columns[column]} of {name!r} is an unsigned underflow ({text}) and was left out"
@@ -455,14 +446,14 @@ def parse_values(listing: ListingLines, is_last: bool) -> NDArray[np.float64]:
 
 def _second_words_of_no_limit(listing: ListingLines) -> NDArray[np.int64]:
     """Indices of the words "limit" in domain rows: "no limit" is two words in one column."""
-    words = listing.words
+    part = listing.part
     if not len(listing.rows):
         return np.zeros(0, dtype=np.int64)
-    no = np.flatnonzero(words.bytes[words.begin[:-1]] == ord("n"))
-    no = no[(words.end[no] - words.begin[no] == 2) & (words.begin[no + 1] - words.end[no] == 1)]
-    no = no[words.starts_with(words.begin[no], b"no limit")]
+    no = np.flatnonzero(part.characters[part.begin[:-1]] == ord("n"))
+    no = no[(part.end[no] - part.begin[no] == 2) & (part.begin[no + 1] - part.end[no] == 1)]
+    no = no[part.starts_with(part.begin[no], b"no limit")]
     row = np.searchsorted(listing.state_words, no, side="right") - 1
-    is_inside = (row >= 0) & (no + 1 < words.first_word[listing.rows + 1][row])
+    is_inside = (row >= 0) & (no + 1 < part.first_word[listing.rows + 1][row])
     return no[is_inside] + 1
 
 
@@ -470,8 +461,8 @@ def _check_row_lengths(
     listing: ListingLines, limit_words: NDArray[np.int64], is_last: bool
 ) -> None:
     """Check the numbers of values of the rows, and remove a truncated row; see `parse_values`."""
-    words, n_columns = listing.words, len(listing.parser_state.columns) - 2
-    counts = words.first_word[listing.rows + 1] - listing.state_words - 1
+    part, n_columns = listing.part, len(listing.parser_state.columns) - 2
+    counts = part.first_word[listing.rows + 1] - listing.state_words - 1
     row_of_limit = np.searchsorted(listing.state_words, limit_words, side="right") - 1
     counts = counts - np.bincount(row_of_limit, minlength=len(counts))
     mismatched = np.flatnonzero(counts != n_columns)
@@ -500,10 +491,10 @@ def _parse_numeric_words(
     """Parse the words of all values, shape (rows, columns - 2); NaN for the words of
     `_NON_NUMERIC`.
     """
-    words, columns = listing.words, listing.parser_state.columns[2:]
-    first_bytes = words.bytes[words.begin[value_words]]
+    part, columns = listing.part, listing.parser_state.columns[2:]
+    first_bytes = part.characters[part.begin[value_words]]
     non_numeric = np.flatnonzero(first_bytes - np.uint8(ord("0")) > 9)
-    tokens = words.array.take(pa.array(value_words))
+    tokens = part.words.take(pa.array(value_words))
     invalid = -1
     if len(non_numeric):
         texts = tokens.take(pa.array(non_numeric)).dictionary_encode()
@@ -557,7 +548,7 @@ def listing_records(
         key = (int(owner_row), kind, device, name)
         if key in seen:
             problem = f"{kind} {device} occurs twice below one domain"
-            raise listing.parser_state.error(problem, listing.lines_before + number + 1)
+            raise listing.parser_state.error(problem, listing.part.lines_before + number + 1)
         seen.add(key)
         value = float(digits)
         if value >= _UNDERFLOW_LIMITS.get(name, _LIMIT):
@@ -575,13 +566,13 @@ def listing_records(
         )
         detail_lines.append(number)
     if not detail_rows:
-        return frame, line[row] + listing.lines_before + 1
+        return frame, line[row] + listing.part.lines_before + 1
     combined = pd.concat(
         [frame, pd.DataFrame(detail_rows, columns=list(frame.columns))], ignore_index=True
     )
     lines = np.concatenate([line[row], np.array(detail_lines, dtype=np.int64)])
     order = np.argsort(lines, kind="stable")
-    return combined.iloc[order].reset_index(drop=True), lines[order] + listing.lines_before + 1
+    return combined.iloc[order].reset_index(drop=True), lines[order] + listing.part.lines_before + 1
 
 
 class XentopListing(Listing):
@@ -621,8 +612,8 @@ class XentopListing(Listing):
         if not end or self.has_shared_headers or self.has_times:
             return end
         parser_state = copy.deepcopy(self)
-        words = WordOffsets(recode_utf8(lines[:end])[0])
-        listing = classify_lines(words, lines_before, parser_state, False)
+        part = ListingPart(recode_utf8(lines[:end])[0], lines_before, False)
+        listing = classify_lines(part, parser_state)
         if not parser_state.columns:
             return 0
         if listing.summaries:
@@ -649,7 +640,7 @@ class XentopListing(Listing):
         return 0
 
     def parse(self, part: ListingPart) -> RecordsWithLines:
-        listing = classify_lines(WordOffsets(part.data), part.lines_before, self, part.is_last)
+        listing = classify_lines(part, self)
         if not self.columns:
             raise self.error(
                 "no xentop header in the file",

@@ -16,10 +16,9 @@ from typing import Any, BinaryIO
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
+from rawperf.base import Warnings
 from rawperf.core.errors import FormatError
-from rawperf.pieces import MAX_PIECE_BYTES, PieceReader, peek_stream
-from rawperf.rows import Warnings
-from rawperf.text import decode, recode, strip_colours
+from rawperf.text import MAX_PIECE_BYTES, PieceReader, decode, peek_stream, recode, strip_colours
 
 _DECLARES_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,200}\bencoding\b")
 _TRUNCATION_CODES = {

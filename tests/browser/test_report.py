@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 from tests.report.html.toy_notebook import cell, notebook_of
 from tests.report.toy import HOSTILE
 from virtperf.report.html.report import render
-from virtperf.report.records import Drawing, Record
+from virtperf.report.records import Record
 
 pytestmark = pytest.mark.browser
 
@@ -109,7 +109,8 @@ def test_markers_follow_the_theme(visit: Opener, tmp_path: Path) -> None:
         id="f",
         study="",
         title="T",
-        drawing=Drawing(svg=svg, description="d", digest="0"),
+        drawing=svg,
+        description="d",
     )
     nbformat.write(notebook_of([cell("x", record)]), tmp_path / "in.ipynb")
     page = visit(render(tmp_path / "in.ipynb", tmp_path / "out.html"), color_scheme="dark").page

@@ -19,7 +19,6 @@ from rawperf import (
     ParsedFile,
     all_formats,
     base,
-    pieces,
     read_blocks,
     rechunk_by_sample,
 )
@@ -86,7 +85,7 @@ def test_parts_give_the_reading_of_the_whole(name: str) -> None:
         whole, number = outcome(all_formats()[name], seed)
         assert isinstance(whole, ParsedFile) and number == 1
         with pytest.MonkeyPatch.context() as small:
-            small.setattr(pieces, "PIECE_BYTES", max(SIZES[0], len(seed) // MAX_PARTS))
+            small.setattr("rawperf.text.PIECE_BYTES", max(SIZES[0], len(seed) // MAX_PARTS))
             small.setattr(declared_read, "BLOCK_RECORDS", 7)
             found, number = outcome(all_formats()[name], seed)
         assert isinstance(found, ParsedFile), found
@@ -122,8 +121,8 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 def test_unterminated_sample_is_rejected_before_it_fills_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 1000)
-    monkeypatch.setattr(pieces, "MAX_PIECE_BYTES", 5000)
+    monkeypatch.setattr("rawperf.text.PIECE_BYTES", 1000)
+    monkeypatch.setattr("rawperf.text.MAX_PIECE_BYTES", 5000)
     endless = SEEDS["xentop"][0].rpartition(b"\n")[0] + b" 1" * 10_000
     with pytest.raises(FormatError, match="a sample or a line is too long"):
         list(read_blocks(all_formats()["xentop"], io.BytesIO(endless), file=FILE))
@@ -150,7 +149,7 @@ def test_records_of_one_time_stay_in_one_block(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_blocks_of_a_declared_file_end_at_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 60)
+    monkeypatch.setattr("rawperf.text.PIECE_BYTES", 60)
     monkeypatch.setattr(declared_read, "BLOCK_RECORDS", 1)
     form = declared(
         "reads: csv\ntime: {field: t}\nentity: {kind: e, name: e}\nfields: [{field: v}]"
@@ -174,7 +173,7 @@ def test_parquet_of_parts_equals_that_of_the_whole(
     write("xentop", path, 60_000)
     with open_raw(path, "xentop") as raw:
         whole = pd.concat(list(raw.tables()), ignore_index=True)
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 9000)
+    monkeypatch.setattr("rawperf.text.PIECE_BYTES", 9000)
     with open_raw(path, "xentop") as raw:
         tables = list(raw.tables(categorical=coded))
     assert len(tables) > 3

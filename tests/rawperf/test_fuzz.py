@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rawperf import ParsedFile, all_formats, pieces
+from rawperf import ParsedFile, all_formats
 from rawperf.base import Streaming
 from tests.cases import each_case
 from tests.rawperf.mutations import mutant
@@ -57,7 +57,7 @@ def test_damaged_file_gives_reading_or_error(name: str, monkeypatch: pytest.Monk
             continue
         with monkeypatch.context() as small:
             small.setattr(
-                pieces, "PIECE_BYTES", max(SIZES[number % len(SIZES)], len(data) // MAX_PARTS)
+                "rawperf.text.PIECE_BYTES", max(SIZES[number % len(SIZES)], len(data) // MAX_PARTS)
             )
             found, _ = outcome(form, data)
         if isinstance(found, ParsedFile):

@@ -6,7 +6,6 @@ import io
 
 import pytest
 
-from rawperf import pieces
 from rawperf.base import Streaming, concat_parts
 from rawperf.core.errors import FormatError
 from rawperf.listing import TRUNCATED_LINE, LineListing, Listing, ListingFormat, ListingPart
@@ -65,7 +64,7 @@ def test_parts_of_any_size_are_one_listing(
 ) -> None:
     form = ListingFormat(listing)
     assert isinstance(form, Streaming) and (form.name, form.title) == ("numbers", "numbers")
-    monkeypatch.setattr(pieces, "PIECE_BYTES", size)
+    monkeypatch.setattr("rawperf.text.PIECE_BYTES", size)
     parts = list(form.blocks(io.BytesIO(LINES + b"6"), file="f"))
     found = concat_parts(parts)
     assert found.records["value"].tolist() == [1, 2, 3, 4, 5]

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
-from rawperf import all_formats, extract_head, pieces, sniff
+from rawperf import all_formats, extract_head, sniff
 from rawperf.core.errors import FormatError
-from rawperf.pieces import decompress_stream
+from rawperf.text import MAGIC, decompress_stream
 from tests.cases import each_case
 from tests.rawperf.seeds import FORMATS, SEEDS
 from tests.rawperf.trial import read_whole
@@ -114,5 +114,5 @@ def test_decompression_bomb_is_rejected_early(kind: str, monkeypatch: pytest.Mon
 
 @each_case("name", FORMATS)
 def test_sniffing_any_bytes_after_a_magic_number_works(name: str) -> None:
-    for magic in pieces.MAGIC:
+    for magic in MAGIC:
         assert isinstance(extract_head(magic + SEEDS[name][0]), bytes)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rawperf.base import RECORD_COLUMNS
-from rawperf.rows import RecordBuilder, Warnings
+from rawperf.base import RECORD_COLUMNS, RecordBuilder, Warnings
 
 
 def test_rows_have_record_columns_and_types():

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rawperf import ParsedFile
+from rawperf.base import RecordBuilder
 from rawperf.core.errors import FormatError, RawperfError
-from rawperf.rows import RecordBuilder
 from tests.cases import each_case
 from tests.rawperf import trial as module
 from tests.rawperf.mutations import MUTATIONS, mutant

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rawperf import pieces, xml_stream
+from rawperf import xml_stream
+from rawperf.base import Warnings
 from rawperf.core.errors import FormatError
-from rawperf.rows import Warnings
 from rawperf.text import decode, strip_colours
 from rawperf.xml_stream import XmlParser, XmlPieceReader, XmlTarget, declares_encoding
 
@@ -55,14 +55,14 @@ def test_chunks_give_the_events_of_the_whole(head: bytes, words: list[bytes], si
         whole = text.encode()
     strange = Warnings("f")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pieces, "PIECE_BYTES", size)
+        patch.setattr("rawperf.text.PIECE_BYTES", size)
         assert b"".join(XmlPieceReader(io.BytesIO(data), strange, "f")) == whole
     assert strange.drain() == said
 
 
 def test_long_ascii_line_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 100)
-    monkeypatch.setattr(pieces, "MAX_PIECE_BYTES", 500)
+    monkeypatch.setattr("rawperf.text.PIECE_BYTES", 100)
+    monkeypatch.setattr("rawperf.text.MAX_PIECE_BYTES", 500)
     line = b"<r>" + b"<a n='1'/>" * 200
     found = list(XmlPieceReader(io.BytesIO(line + b"\xe9</r>"), Warnings("f"), "f"))
     assert len(found) > 10

@@ -16,8 +16,8 @@ import pandas as pd
 
 from rawperf.base import CLOCKS, RECORD_COLUMNS, Format, ParsedFile, concat_parts
 from rawperf.core.errors import FormatError
-from rawperf.pieces import HEAD_BYTES
 from rawperf.registry import rank_formats, read_blocks
+from rawperf.text import HEAD_BYTES
 
 FILE = "a/damaged.file"
 INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "40"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from virtperf.report.exhibit_output import ExhibitOutput
+from virtperf.report.loaded import ExhibitOutput
 from virtperf.report.records import Record
 
 _NAMES = frozenset({"block", "style", "link", "id", "ids", "numeric", "stacks", "label"})

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rawperf.base import DictionaryEncoder
 from rawperf.core.declaration import Condition, Declaration, FieldRule, TableDeclaration
 from rawperf.core.errors import FileReader, suggest_similar
 from rawperf.core.patterns import capture_groups, first_group, full_match_mask, matches_whole
@@ -21,7 +22,6 @@ from rawperf.declared.buckets import BucketConverter
 from rawperf.declared.checks import MissingCells, RedundancyChecker
 from rawperf.declared.chunks import ENTITY, TIME, Chunk
 from rawperf.declared.values import MAX_CACHED_TEXTS, NumberParser, TimeParser
-from rawperf.rows import DictionaryEncoder
 
 MAX_LISTED_NAMES = 10
 MAX_SETTING_TEXTS = 20

@@ -13,7 +13,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rawperf.base import SETTING, ParsedFile, Streaming, last_sample_start
+from rawperf.base import (
+    SETTING,
+    DictionaryEncoder,
+    ParsedFile,
+    Streaming,
+    Warnings,
+    build_records,
+    last_sample_start,
+)
 from rawperf.core.declaration import Declaration, TableDeclaration
 from rawperf.core.errors import FormatError, StudyError
 from rawperf.core.model import load_model
@@ -31,9 +39,7 @@ from rawperf.declared.delimited import read_columns
 from rawperf.declared.documents import read_json, read_json_lines, read_yaml
 from rawperf.declared.elements import read_elements
 from rawperf.declared.lines import read_lines, read_pairs
-from rawperf.pieces import SUFFIXES, PieceReader, cut_after_line, read_whole_file
-from rawperf.rows import DictionaryEncoder, Warnings, build_records
-from rawperf.text import decode, recode
+from rawperf.text import SUFFIXES, PieceReader, cut_after_line, decode, read_whole_file, recode
 from rawperf.xml_stream import XmlPieceReader
 
 CERTAINTY = 0.95

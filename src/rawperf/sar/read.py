@@ -27,7 +27,7 @@ from rawperf.sar.table import (
     parse_heading,
     table_records,
 )
-from rawperf.text import DAY, HALF_DAY, WordOffsets
+from rawperf.text import DAY, HALF_DAY
 
 _AVERAGE = re.compile(
     r"[^\d\s:][^\d:]{0,20}:(?:\s.*)?"
@@ -91,9 +91,8 @@ class SarListing(SysstatListing):
         return super().parse(replace(part, data=INSERTED_TIME.sub(b"", part.data)))
 
     def parse_tables(self, part: ListingPart, start: int) -> RecordsWithLines | None:
-        words = WordOffsets(part.data)
-        table = SarRows(self, part, words=words)
-        self._parse_lines(table, words, start)
+        table = SarRows(self, part)
+        self._parse_lines(table, part, start)
         if part.is_last and not (self.rows or len(table.lines) or table.marks or self.marks):
             end = part.lines_before + part.data.count(b"\n") + 1
             remedy = (
@@ -112,19 +111,19 @@ class SarListing(SysstatListing):
             self.warnings.add_always(0, sentence)
         return parsed
 
-    def _parse_lines(self, table: SarRows, words: WordOffsets, start: int) -> None:
+    def _parse_lines(self, table: SarRows, part: ListingPart, start: int) -> None:
         """Add the tables of a part from its line `start` on to `table`.
 
         Raises `FormatError` at text that the tool does not print.
         """
-        first = words.first_word
-        lines = np.arange(start, len(words))
+        first = part.first_word
+        lines = np.arange(start, len(part.line_end))
         blank = first[lines] == first[lines + 1]
-        has_time, seconds, body = self._parse_times(table, words, lines)
-        is_cut = table.part.is_last and not words.data.endswith(b"\n")
-        end = len(words) - 1 if is_cut else -1
+        has_time, seconds, body = self._parse_times(table, part, lines)
+        is_cut = table.part.is_last and not part.data.endswith(b"\n")
+        end = len(part.line_end) - 1 if is_cut else -1
         for i in lines[~has_time & ~blank].tolist():
-            text, number = words.line(i), table.line_number(i)
+            text, number = part.line(i), table.line_number(i)
             if i == end:
                 table.truncated_line, table.truncated_time = i, -1
             elif match_system_line(text):
@@ -134,14 +133,14 @@ class SarListing(SysstatListing):
                 self._note_unknown_line(text, number)
         rows, seconds, body = lines[has_time], seconds[has_time], body[has_time]
         n_blank_above = np.cumsum(blank)[has_time]  # blank lines before each row
-        opening = words.begin[body]
-        letter = words.bytes[opening] if len(opening) else np.zeros(0, dtype=np.uint8)
+        opening = part.begin[body]
+        letter = part.characters[opening] if len(opening) else np.zeros(0, dtype=np.uint8)
         marks = np.flatnonzero((letter == ord("L")) | (letter == ord("C")))
         is_mark = np.zeros(len(rows), dtype=bool)
         for beginning in (_RESTART, _COMMENT):
-            is_mark[marks[words.starts_with(opening[marks], beginning)]] = True
+            is_mark[marks[part.starts_with(opening[marks], beginning)]] = True
         for k in np.flatnonzero(is_mark).tolist():
-            text = words.data[opening[k] : words.line_end[rows[k]]].decode()
+            text = part.data[opening[k] : part.line_end[rows[k]]].decode()
             comment = text[4:].strip() if letter[k] == ord("C") else ""
             table.marks.append((int(rows[k]), int(seconds[k]), comment))
         rows, seconds, body, n_blank_above = (
@@ -166,41 +165,39 @@ class SarListing(SysstatListing):
                 body[:-1],
                 follows_blank[:-1],
             )
-        self._add_rows(table, words, rows, seconds, body, follows_blank)
+        self._add_rows(table, part, rows, seconds, body, follows_blank)
         if self.errors:
             raise min(self.errors, key=lambda error: error.line or 0)
         last_row = int(rows[-1]) if len(rows) else start - 1
         self.fresh = bool(blank[last_row + 1 - start :].any()) or (self.fresh and not len(rows))
 
     def _parse_times(
-        self, table: SarRows, words: WordOffsets, lines: NDArray[np.int64]
+        self, table: SarRows, part: ListingPart, lines: NDArray[np.int64]
     ) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
         """For each line: whether it has a time and more text, the seconds, the word after the time."""
-        first = words.first_word
-        first_words = np.minimum(first[lines], max(len(words.begin) - 1, 0))
+        first = part.first_word
+        first_words = np.minimum(first[lines], max(len(part.begin) - 1, 0))
         seconds = np.zeros(len(lines), dtype=np.int64)
         body = first[lines] + 1
-        if not len(words.begin):
+        if not len(part.begin):
             return np.zeros(len(lines), dtype=bool), seconds, body
-        begins = words.begin[first_words]
-        length = words.end[first_words] - begins
-        has_more_text = (first[lines + 1] > first[lines] + 1) & (begins == words.line_begin[lines])
+        begins = part.begin[first_words]
+        length = part.end[first_words] - begins
+        has_more_text = (first[lines + 1] > first[lines] + 1) & (begins == part.line_begin[lines])
         clock = np.flatnonzero(has_more_text & (length == _CLOCK))
         starts = begins[clock]
-        is_clock = (words.bytes_at(starts + 2) == ord(":")) & (
-            words.bytes_at(starts + 5) == ord(":")
-        )
-        digit = [words.bytes_at(starts + k).astype(np.int64) - ord("0") for k in (0, 1, 3, 4, 6, 7)]
+        is_clock = (part.bytes_at(starts + 2) == ord(":")) & (part.bytes_at(starts + 5) == ord(":"))
+        digit = [part.bytes_at(starts + k).astype(np.int64) - ord("0") for k in (0, 1, 3, 4, 6, 7)]
         for figure in digit:
             is_clock &= (figure >= 0) & (figure <= 9)
         h, m, s = (10 * digit[k] + digit[k + 1] for k in (0, 2, 4))
         clock, h, m, s = (column[is_clock] for column in (clock, h, m, s))
         has_time = np.zeros(len(lines), dtype=bool)
         has_time[clock] = True
-        am_pm = _parse_am_pm(words, clock, lines, body)
+        am_pm = _parse_am_pm(part, clock, lines, body)
         is_invalid = (h > 23) | (m > 59) | (s > 60)
         for k in np.flatnonzero(is_invalid | ((am_pm >= 0) & ((h < 1) | (h > 12))))[:1].tolist():
-            number, text = table.line_number(lines[clock[k]]), words.line(int(lines[clock[k]]))
+            number, text = table.line_number(lines[clock[k]]), part.line(int(lines[clock[k]]))
             if is_invalid[k]:
                 self._note_error("not a time of day", number, "HH:MM:SS", text[:_CLOCK])
             else:
@@ -215,25 +212,25 @@ class SarListing(SysstatListing):
                 self._note_error(
                     "some times have AM or PM and some have not",
                     table.line_number(line),
-                    found=words.line(line),
+                    found=part.line(line),
                     remedy="the line is damaged; remove its sample.",
                 )
         hour = np.where(am_pm >= 0, h % 12 + 12 * am_pm, h)
         seconds[clock] = hour * 3600 + m * 60 + s
-        epoch = np.flatnonzero(has_more_text & np.isin(length, _EPOCH) & words.is_digit(begins))
+        epoch = np.flatnonzero(has_more_text & np.isin(length, _EPOCH) & part.is_digit(begins))
         if len(epoch):
-            texts = words.array.take(pa.array(first_words[epoch]))
+            texts = part.words.take(pa.array(first_words[epoch]))
             is_number = pc.match_substring_regex(texts, r"^[0-9]+$").to_numpy(zero_copy_only=False)
             epoch, texts = epoch[is_number], texts.filter(pa.array(is_number))
             has_time[epoch] = True
             seconds[epoch] = pc.cast(texts, pa.int64()).to_numpy()
-            _parse_am_pm(words, epoch, lines, body)
+            _parse_am_pm(part, epoch, lines, body)
         return has_time, seconds, body
 
     def _add_rows(
         self,
         table: SarRows,
-        words: WordOffsets,
+        part: ListingPart,
         rows: NDArray[np.int64],
         seconds: NDArray[np.int64],
         body: NDArray[np.int64],
@@ -249,10 +246,10 @@ class SarListing(SysstatListing):
         is_heading = np.zeros(len(rows), dtype=bool)
         heading_by_text: dict[bytes, TableHeading | None] = {}
         candidates = np.flatnonzero(follows_blank)
-        begins = words.begin[body[candidates]].tolist()
-        ends = words.line_end[rows[candidates]].tolist()
+        begins = part.begin[body[candidates]].tolist()
+        ends = part.line_end[rows[candidates]].tolist()
         for k, begin, end in zip(candidates.tolist(), begins, ends, strict=True):
-            text = words.data[begin:end]
+            text = part.data[begin:end]
             if text not in heading_by_text:
                 heading_by_text[text] = parse_heading(text.decode())
             heading = heading_by_text[text]
@@ -272,11 +269,11 @@ class SarListing(SysstatListing):
         if len(headings):
             number = int(headings[-1])
             self.heading, self.heading_time = table.headings[-1], table.heading_times[-1]
-            self.heading_line, self.heading_text = lines_before + number, words.line(number)
+            self.heading_line, self.heading_text = lines_before + number, part.line(number)
         heading_indices = np.cumsum(is_heading)[~is_heading] - (table.carried_heading is None)
         table.lines, table.times = rows[~is_heading], seconds[~is_heading]
         table.heading_indices, table.starts = heading_indices, body[~is_heading]
-        table.counts = words.first_word[table.lines + 1] - table.starts
+        table.counts = part.first_word[table.lines + 1] - table.starts
         if len(heading_indices) and heading_indices[0] < 0:
             self._note_error(
                 "a row before the first heading",
@@ -289,7 +286,7 @@ class SarListing(SysstatListing):
             topology = np.array([heading.topology for heading in distinct])
             topology_rows = np.flatnonzero(topology[codes[heading_indices]])
             start = table.starts[topology_rows]
-            is_bare = words.starts_with(words.begin[start], b"all" + b" " * _NO_TOPOLOGY)
+            is_bare = part.starts_with(part.begin[start], b"all" + b" " * _NO_TOPOLOGY)
             table.shifts = np.zeros(len(heading_indices), dtype=np.int64)
             table.shifts[topology_rows[is_bare]] = 3
             table.counts = table.counts + table.shifts
@@ -332,24 +329,26 @@ class MpstatListing(SarListing):
 
 
 def _parse_am_pm(
-    words: WordOffsets, rows: NDArray[np.int64], lines: NDArray[np.int64], body: NDArray[np.int64]
+    part: ListingPart, rows: NDArray[np.int64], lines: NDArray[np.int64], body: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Halves of the day after times: 0 for AM, 1 for PM, -1 for none; moves `body` past them."""
     am_pm = np.full(len(rows), -1)
     next_words = body[rows]
-    is_candidate = np.isin(words.bytes[words.begin[next_words]], np.frombuffer(b"AaPp", np.uint8))
-    is_candidate &= (words.end[next_words] - words.begin[next_words] <= 4) & (
-        words.first_word[lines[rows] + 1] > next_words + 1
+    is_candidate = np.isin(
+        part.characters[part.begin[next_words]], np.frombuffer(b"AaPp", np.uint8)
     )
-    is_candidate &= words.begin[next_words] == words.end[next_words - 1] + 1
+    is_candidate &= (part.end[next_words] - part.begin[next_words] <= 4) & (
+        part.first_word[lines[rows] + 1] > next_words + 1
+    )
+    is_candidate &= part.begin[next_words] == part.end[next_words - 1] + 1
     candidates = np.flatnonzero(is_candidate)
     if len(candidates):
-        texts = words.array.take(pa.array(next_words[candidates]))
+        texts = part.words.take(pa.array(next_words[candidates]))
         candidates = candidates[
             pc.match_substring_regex(texts, _HALF).to_numpy(zero_copy_only=False)
         ]
         am_pm[candidates] = np.isin(
-            words.bytes[words.begin[next_words[candidates]]], np.frombuffer(b"Pp", np.uint8)
+            part.characters[part.begin[next_words[candidates]]], np.frombuffer(b"Pp", np.uint8)
         )
         body[rows[candidates]] += 1
     return am_pm

@@ -21,13 +21,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from rawperf.base import DictionaryEncoder, build_records
 from rawperf.core.errors import FormatError
 from rawperf.listing import Listing, ListingPart, RecordsWithLines
-from rawperf.rows import DictionaryEncoder, build_records
 from rawperf.text import (
     DAY,
     EPOCH,
-    WordOffsets,
     clock_seconds,
     parse_numbers,
     split_blanks,
@@ -157,9 +156,8 @@ class SarRows:
     times: Sequence[int] | NDArray[np.int64] = field(default_factory=list)  # times of day
     # index of each row's heading
     heading_indices: Sequence[int] | NDArray[np.int64] = field(default_factory=list)
-    # text of each row after its time, unless `words` is given
+    # text of each row after its time, unless `starts` is given
     bodies: list[str] = field(default_factory=list)
-    words: WordOffsets | None = None  # of the part
     starts: NDArray[np.int64] | None = None  # index of each row's first word
     counts: NDArray[np.int64] | None = None  # number of words in each row
     shifts: NDArray[np.int64] | None = None  # number of empty columns after each row's first one
@@ -176,16 +174,16 @@ class SarRows:
 
     def body(self, row: int) -> str:
         """Text after the time in a row."""
-        if self.words is None or self.starts is None:
+        if self.starts is None:
             return self.bodies[row]
-        begin, end = self.words.begin[self.starts[row]], self.words.line_end[self.lines[row]]
-        return self.words.data[begin:end].decode()
+        begin, end = self.part.begin[self.starts[row]], self.part.line_end[self.lines[row]]
+        return self.part.data[begin:end].decode()
 
     def line_text(self, number: int) -> str:
         """Text of a line, also of a heading in an earlier part."""
         if number < 0:
             return self.carried_heading or ""
-        return self.part.text.split("\n")[number] if self.words is None else self.words.line(number)
+        return self.part.line(number)
 
     def error(
         self,
@@ -210,16 +208,16 @@ class SarRows:
 
     def split_words(self) -> tuple[pa.Array, NDArray[np.int64], NDArray[np.int64]]:
         """All words, and the index of the first word and the number of words of each row."""
-        if self.words is not None and self.starts is not None and self.counts is not None:
-            return self.words.array, self.starts, self.counts
+        if self.starts is not None and self.counts is not None:
+            return self.part.words, self.starts, self.counts
         tokens, offsets = split_blanks(self.bodies)
         return tokens, offsets[:-1].astype(np.int64), np.diff(offsets).astype(np.int64)
 
     def has_decimal_comma(self) -> bool:
         """Whether numbers have a decimal comma, judged by the first rows."""
-        if self.words is None:
+        if self.starts is None:
             return any("," in body for body in self.bodies[:1000])
-        return b"," in self.words.data and any(
+        return b"," in self.part.data and any(
             "," in self.body(row) for row in range(min(1000, len(self.lines)))
         )
 

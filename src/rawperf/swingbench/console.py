@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rawperf.base import build_records
 from rawperf.listing import Listing, ListingFormat, ListingPart, RecordsWithLines
-from rawperf.rows import build_records
 from rawperf.text import clock_seconds, parse_numbers, split_blanks, take_strings, unwrap_midnight
 
 TIME, USERS, USERS_TOTAL = "Time", "Users", "Users total"

@@ -13,9 +13,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rawperf.base import ParsedFile
+from rawperf.base import ParsedFile, Warnings, build_records
 from rawperf.core.errors import FileReader
-from rawperf.rows import Warnings, build_records
 from rawperf.text import parse_numbers
 
 OVERVIEW, CONFIGURATION, DML = "Overview", "Configuration", "DMLResults"

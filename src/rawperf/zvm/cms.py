@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 
+from rawperf.base import RecordBuilder, Warnings
 from rawperf.core.sample_rows import HOST
 from rawperf.listing import (
     TRUNCATED_LINE,
@@ -18,7 +19,6 @@ from rawperf.listing import (
     ListingPart,
     RecordsWithLines,
 )
-from rawperf.rows import RecordBuilder, Warnings
 from rawperf.text import DAY, HALF_DAY, clock_seconds
 
 NSS, VIRTUAL, DEFSEG = "QUERY NSS", "QUERY VIRTUAL", "DEFSEG"

@@ -15,8 +15,8 @@ import yaml
 
 from rawperf.core.errors import RawperfError, visible
 from rawperf.declared.read import DeclaredFormat
-from rawperf.pieces import CHUNK_BYTES, extract_head
 from rawperf.registry import choose_format
+from rawperf.text import CHUNK_BYTES, extract_head
 from rawperf.unsupported import LFS_POINTER
 from virtperf.artifact.files import OpenedArtifact
 from virtperf.artifact.tables import (

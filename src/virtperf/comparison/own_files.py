@@ -11,7 +11,7 @@ import pandas as pd
 import yaml
 
 from rawperf.core.files import hash_file
-from rawperf.pieces import HEAD_BYTES, extract_head
+from rawperf.text import HEAD_BYTES, extract_head
 from virtperf.comparison.sides import Side
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance

@@ -451,14 +451,14 @@ def _mean_cells(
     }
 
 
-def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False) -> pd.DataFrame:
+def timeline(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
     """Samples of a time series figure: t_s, value, unit, run_id; only of the best provenance
     available.
 
     Raises `StudyError` if the exhibit is not a time series.
     """
     figure = _figure_of_kind(data, exhibit, "timeseries", "time series")
-    return _best_provenance(data, figure, data.timelines, examples)
+    return _best_provenance(data, figure, data.timelines)
 
 
 def over_time(data: StudyData) -> pd.DataFrame:
@@ -481,16 +481,14 @@ def over_time(data: StudyData) -> pd.DataFrame:
     return table[[*columns, "metric", "t_s", "value", "relative", *window]]
 
 
-def distribution(
-    data: StudyData, exhibit: str | Exhibit, *, examples: bool = False
-) -> pd.DataFrame:
+def distribution(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
     """Samples of a distribution figure, ascending: series, value, unit, run_id; only of the best
     provenance available.
 
     Raises `StudyError` if the exhibit is not a distribution.
     """
     figure = _figure_of_kind(data, exhibit, "distribution", "distribution")
-    shown = _best_provenance(data, figure, data.distributions, examples)
+    shown = _best_provenance(data, figure, data.distributions)
     order = [series.label for series in figure.series]
     shown = shown.sort_values(
         "series", key=lambda column: column.map(order.index), kind="stable"
@@ -499,17 +497,11 @@ def distribution(
     return shown
 
 
-def _best_provenance(
-    data: StudyData, figure: Exhibit, table: pd.DataFrame, examples: bool
-) -> pd.DataFrame:
+def _best_provenance(data: StudyData, figure: Exhibit, table: pd.DataFrame) -> pd.DataFrame:
     """Rows of a figure, of the first of `RUN_KINDS` that has some."""
     table = table[table["exhibit"] == figure.id]
-    kinds = [
-        k
-        for k in RUN_KINDS
-        if k in set(table["provenance"]) and (examples or k != Provenance.EXAMPLE)
-    ]
-    shown = table[table["provenance"] == str(kinds[0] if kinds else "")].reset_index(drop=True)
+    best = next((str(kind) for kind in RUN_KINDS if kind in set(table["provenance"])), "")
+    shown = table[table["provenance"] == best].reset_index(drop=True)
     return shown.assign(study=data.study.id)[["study", *table.columns]]
 
 
@@ -607,12 +599,7 @@ PROVENANCES = ("measured", "example")
 
 
 def point_table(
-    data: StudyData,
-    exhibit: Exhibit,
-    *,
-    level: float,
-    assumptions: bool = True,
-    examples: bool = False,
+    data: StudyData, exhibit: Exhibit, *, level: float, assumptions: bool = True
 ) -> pd.DataFrame:
     """The one frame of a figure, which is drawn, tabulated and downloaded: its points with the means of
     runs, one row a point.
@@ -625,8 +612,7 @@ def point_table(
     table["x"] = table[exhibit.series[0].over]
     quantities = [quantity for _, _, quantity in data.study.points(exhibit)]
     for kind in PROVENANCES:
-        is_shown = examples or kind != Provenance.EXAMPLE
-        rows = [_mean_cells(data, q, kind, level) if is_shown else {} for q in quantities]
+        rows = [_mean_cells(data, quantity, kind, level) for quantity in quantities]
         for name, part in ((kind, "value"), (f"{kind}_low", "low"), (f"{kind}_high", "high")):
             table[name] = [row.get(part, math.nan) for row in rows]
         table[f"{kind}_runs"] = [row.get("runs", []) for row in rows]

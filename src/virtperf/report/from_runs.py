@@ -12,11 +12,13 @@ from typing import Any, assert_never
 import pandas as pd
 
 from virtperf.core.contrasts import Contrast
-from virtperf.core.estimate import Estimate, Missing
-from virtperf.core.numbers import same_within
-from virtperf.core.provenance import Origin, Provenance
+from virtperf.core.estimate import Estimate, Estimates, Missing
+from virtperf.core.numbers import plural, same_within
+from virtperf.core.provenance import RUN_KINDS, Origin, Provenance
 from virtperf.report import frames
+from virtperf.report.axis_words import level_words
 from virtperf.report.frames import StudyData
+from virtperf.study.definition import Exhibit
 from virtperf.study.derived_kinds.base import Derivation
 from virtperf.study.derived_kinds.extreme import ArgmaxDerived, MaximumDerived
 from virtperf.study.derived_kinds.fitted import LineDerived, SegmentedDerived, UslDerived
@@ -179,3 +181,34 @@ def _runs(data: StudyData, derivation: Derivation) -> pd.DataFrame | None:
         runs = runs[runs["provenance"] == Provenance.MEASURED]
         parts.append(runs.assign(x=place, value=coefficient * runs["value"]))
     return pd.concat(parts, ignore_index=True)
+
+
+def ratios_to_baseline(
+    data: StudyData, exhibit: Exhibit, column: str, level: Any, confidence: float
+) -> Estimates:
+    """Ratios to a baseline `level` of a column, at each level of the other column.
+
+    `column` is the factor of the figure's axis, or ``series``. Empty if no ratio can be estimated,
+    e.g. with one run a condition.
+    """
+    factor = data.study.axis(exhibit)
+    points = [(series.label, at, q) for series, at, q in data.study.points(exhibit)]
+    kinds = (kind for kind in RUN_KINDS if any(q in data.samples(kind) for *_, q in points))
+    provenance = next(kinds, Provenance.MEASURED)
+    samples = data.samples(provenance)
+    if column == "series":
+        points.sort(key=lambda point: factor.levels.index(point[1]))
+    conditions = {(label, at): q for label, at, q in points if q in samples}
+    ratios: dict[str, Any] = {}
+    for (label, at), quantity in conditions.items():
+        baseline = conditions.get((label, level) if column == factor.name else (level, at))
+        if baseline is None or baseline == quantity:
+            continue
+        count = plural(samples[quantity].n, "run")
+        ratios[f"{label}, {level_words(factor, at)} ({count})"] = ratio_of_runs(
+            data, {quantity: 1.0}, {baseline: 1.0}, confidence, provenance, (exhibit.id,)
+        )
+    if not any(estimate.available for estimate in ratios.values()):
+        ratios = {}
+    against = level_words(factor, level) if column == factor.name else str(level)
+    return Estimates(ratios, f"Ratio to {against}")

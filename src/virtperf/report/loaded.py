@@ -1,8 +1,12 @@
-"""Notebook interface to a study and all results computed for it."""
+"""Notebook interface to a study and all results computed for it; and what a notebook shows and
+stores of a record.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +15,29 @@ import pandas as pd
 from rawperf.core.errors import RawperfError, StudyError, require_known
 from virtperf.core.estimate import Estimates
 from virtperf.core.provenance import Origin, Provenance
+from virtperf.core.shown import plain_text
 from virtperf.report import findings, frames, origins
-from virtperf.report.exhibit import (
-    ESTIMATES,
-    derived_ids,
-    fit_estimates,
+from virtperf.report.from_runs import ratios_to_baseline
+from virtperf.report.kinds import Context, check_exhibits, find_kind, kinds
+from virtperf.report.kinds.estimates import fit_estimates
+from virtperf.report.records import (
+    MIME,
+    NOTEBOOK_ONLY,
+    Block,
+    Diagram,
+    Facts,
+    Folded,
+    Grid,
+    Heading,
+    Listing,
+    Paragraph,
+    Record,
     fold,
     fold_tables,
     joined_record,
-    ratios_to_baseline,
+    markdown_above,
 )
-from virtperf.report.exhibit_output import ExhibitOutput, ExhibitOutputs
-from virtperf.report.kinds import Context, check_exhibits, find_kind, kinds
-from virtperf.report.records import Record
-from virtperf.report.wording import exhibit_name
+from virtperf.report.wording import exhibit_name, printable
 from virtperf.study.definition import Exhibit
 
 if TYPE_CHECKING:
@@ -86,7 +99,7 @@ def load_study(
     """
     stored_data = frames.load(study_id, Path(data) if data else find_data(), examples=show_examples)
     check_exhibits(stored_data.study)
-    return LoadedStudy(Context(stored_data, level, assumptions, show_examples, seed))
+    return LoadedStudy(Context(stored_data, level, assumptions, seed))
 
 
 def find_data() -> Path:
@@ -130,7 +143,7 @@ class LoadedStudy:
         Example runs replace them if the study was loaded with `show_examples` and none of the
         figure's runs was measured: the two are never mixed.
         """
-        table = self._without_examples(frames.runs(self.data, exhibit_id))
+        table = frames.runs(self.data, exhibit_id)
         measured = table["provenance"] == Provenance.MEASURED
         return table[measured].reset_index(drop=True) if measured.any() else table
 
@@ -138,7 +151,7 @@ class LoadedStudy:
         """A metric of every run over its length, warm-up included: t_s, value, relative to the mean
         within the window (`frames.over_time`).
         """
-        return self._without_examples(frames.over_time(self.data))
+        return frames.over_time(self.data)
 
     def printed(self, exhibit_id: str) -> pd.DataFrame:
         """Printed numbers of a figure's points: value, half_width, se of rounding."""
@@ -146,12 +159,7 @@ class LoadedStudy:
 
     def means(self, exhibit_id: str) -> pd.DataFrame:
         """Means over runs, one row a point and provenance: value, low, high, se, df, n, runs."""
-        return self._without_examples(frames.means(self.data, exhibit_id, level=self.context.level))
-
-    def _without_examples(self, frame: pd.DataFrame) -> pd.DataFrame:
-        if self.context.examples:
-            return frame
-        return frame[frame["provenance"] != Provenance.EXAMPLE].reset_index(drop=True)
+        return frames.means(self.data, exhibit_id, level=self.context.level)
 
     def show(self, exhibit_id: str, *shown: Any) -> ExhibitOutput:
         """Show an exhibit declared in study.yaml: a table, a diagram, a figure.
@@ -216,7 +224,7 @@ class LoadedStudy:
         picture, fits, estimates = _split_arguments(shown)
         record, figure = self._drawn(exhibit, picture, fits)
         fitted = [fit_estimates(context, exhibit, fit) for fit in fits if fit]
-        fitted += [Estimates(item, getattr(item, "title", "") or ESTIMATES) for item in estimates]
+        fitted += [Estimates(item, getattr(item, "title", "") or "Estimates") for item in estimates]
         fitted += [Estimates(table, title) for title, table in (tables or {}).items()]
         measured = study.kind == "measured"
         title = f"{exhibit_name(exhibit.id, exhibit.kind)}. {exhibit.title}"
@@ -226,7 +234,9 @@ class LoadedStudy:
             if table
         ]
         if ranges is True:
-            ranges = [] if measured else derived_ids(study, exhibit)
+            # a number based on several exhibits is shown below the first
+            firsts = [] if measured else [(d.id, d.exhibits[:1]) for d in study.derived]
+            ranges = [name for name, first in firsts if first == (exhibit.id,)]
         if ranges:
             parts.append(kinds()["ranges"].record(context, list(ranges)))
         stated = any(exhibit.id in claim.exhibits for claim in self.data.paper_claims)
@@ -459,3 +469,117 @@ def _shown(record: Record, figure: Figure | None) -> ExhibitOutput:
 
         pyplot.close(figure)  # else the inline backend would draw it again below the cell
     return ExhibitOutput(record, figure)
+
+
+Bundle = tuple[dict[str, Any], dict[str, Any]]
+NO_MEASURED_RUNS = "no measured runs: nothing to estimate"
+
+
+@dataclass(frozen=True)
+class ExhibitOutput:
+    """Return value of a study's methods, displayed as the last expression of a cell.
+
+    `record` is the input of pages, downloads and comparisons; None if there was nothing to compute
+    from, which only the notebook shows. `figure` is the picture's Matplotlib figure, to be changed,
+    saved or shown again.
+    """
+
+    record: Record | None
+    figure: Figure | None = None
+
+    def __repr__(self) -> str:
+        return NO_MEASURED_RUNS if self.record is None else "\n".join(text_parts(self.record))
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        for data, metadata in self.bundles():
+            display(data, metadata=metadata, raw=True)
+
+    def bundles(self) -> list[Bundle]:
+        """MIME bundles stored by the notebook: data by MIME type, and metadata.
+
+        A record without a drawing is one output with the record, its HTML and its text. One with a
+        drawing is two: the record with its picture and text, then the HTML of caption and links.
+        Pages leave out that HTML, the Markdown of a heading or note before it, and the line of text
+        that stands for a missing record.
+        """
+        if self.record is None:
+            return [({"text/plain": NO_MEASURED_RUNS}, dict(NOTEBOOK_ONLY))]
+        above = markdown_above(self.record)
+        heading = [({"text/markdown": above, "text/plain": ""}, dict(NOTEBOOK_ONLY))]
+        return [*(heading if above else []), *self._bundles(self.record)]
+
+    def _bundles(self, record: Record) -> list[Bundle]:
+        # only a notebook's display needs the templates of pages
+        from virtperf.report.html.record import record_html
+
+        html = str(record_html(record, notebook=True, heading=record.heading))
+        # JupyterLab and pages show the HTML; repeated text would be a seventh of the committed
+        # notebook.
+        text = next(text_parts(record), "").partition("\n")[0]
+        content = record.with_picture("").model_dump(mode="json")
+        if not record.drawing:
+            return [({MIME: content, "text/html": html, "text/plain": text}, {})]
+        picture = {MIME: content, "image/svg+xml": record.drawing, "text/plain": text}
+        return [
+            (picture, {"needs_background": "light"}),
+            ({"text/html": html, "text/plain": ""}, dict(NOTEBOOK_ONLY)),
+        ]
+
+
+class ExhibitOutputs(tuple[ExhibitOutput, ...]):
+    """Several exhibits displayed by one cell, one below the other."""
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(repr, self))
+
+    def _ipython_display_(self) -> None:
+        for shown in self:
+            shown._ipython_display_()
+
+
+MAX_CELL_CHARACTERS = 36
+
+
+def text_parts(record: Record) -> Iterator[str]:
+    """Plain text of a record: title, caption and blocks, without small remarks."""
+    title = ". ".join(filter(None, (record.name, record.title)))
+    return filter(None, chain((title, record.caption), _lines(record.blocks)))
+
+
+def _lines(blocks: Sequence[Block]) -> Iterator[str]:
+    for block in blocks:
+        match block:
+            case Paragraph():
+                yield plain_text(block.words) if block.style != "small" else ""
+            case Heading():
+                yield block.text
+            case Listing():
+                yield from (f"- {plain_text(item)}" for item in block.items)
+            case Grid():
+                rows, columns = (
+                    [[plain_text(cell) for cell in row] for row in block.rows],
+                    block.columns,
+                )
+                if block.ids:  # names that a reader may use: `claim-more-at-8`
+                    rows, columns = (
+                        [[i, *row] for i, row in zip(block.ids, rows, strict=True)],
+                        ("id", *columns),
+                    )
+                yield _table_text(columns, rows)
+            case Facts():
+                yield _table_text(
+                    ("value", "what"), [[fact.value, fact.label] for fact in block.facts]
+                )
+            case Diagram():
+                yield _table_text(("from", "to", "connection"), block.edges)
+            case Folded():
+                yield from _lines(block.blocks)
+
+
+def _table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Format a table with long cells truncated."""
+    cells = [[" ".join(printable(cell).split()) for cell in row] for row in rows]
+    table = pd.DataFrame(cells, columns=list(columns))
+    return table.to_string(index=False, max_colwidth=MAX_CELL_CHARACTERS)

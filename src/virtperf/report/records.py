@@ -10,23 +10,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from rawperf.core.tables import round_digits
+from virtperf.core.numbers import plural
 from virtperf.core.provenance import Provenance
 from virtperf.core.shown import Grid as Grid
 from virtperf.core.shown import Part
 from virtperf.core.shown import Span as Span
 from virtperf.core.shown import Words as Words
 from virtperf.report.wording import printable
-
-if TYPE_CHECKING:
-    pass
 
 MIME = "application/vnd.virtperf+json"
 RECORD_DIGITS = 6  # significant digits of numbers in a record, and so of downloads
@@ -148,12 +146,15 @@ class Numbers(Part):
         return {name: part for name, part in fields.items() if name != "constant"} | {"rows": rows}
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, name: str, **words: str) -> Numbers:
-        """Convert a frame: numbers rounded, infinities and NaN as None; `words` may override
-        `words`.
+    def of(
+        cls, frame: pd.DataFrame | Mapping[str, Iterable[Any]], name: str, **words: str
+    ) -> Numbers:
+        """Convert a frame, or columns by name: numbers rounded, infinities and NaN as None; `words`
+        may override `words`.
         """
-        rows = tuple(tuple(map(_cell, row)) for row in frame.itertuples(index=False, name=None))
-        return cls(name=name, columns=tuple(map(str, frame.columns)), rows=rows, **words)
+        columns = [map(_cell, column) for _, column in frame.items()]
+        rows = tuple(zip(*columns, strict=True))
+        return cls(name=name, columns=tuple(map(str, frame.keys())), rows=rows, **words)
 
     def frame(self) -> pd.DataFrame:
         """The table as a frame."""
@@ -169,16 +170,6 @@ def _cell(value: Any) -> str | int | float | bool | None:
     return str(value)
 
 
-class Drawing(Part):
-    """A figure's picture: one SVG element in light colours, alternative text, digest of the numbers
-    drawn.
-    """
-
-    svg: str
-    description: str
-    digest: str
-
-
 class Record(Part):
     """One exhibit.
 
@@ -191,6 +182,8 @@ class Record(Part):
         and lines are behind a link ``trace:<study>/<id>`` in a block.
     `heading` (of a section, at `level`) and `note` (Markdown) are above everything, `shows`, what
         the drawing shows in one sentence, above the drawing, `blocks` below it and the caption.
+    `drawing`: one SVG element in light colours, beside which `description` is the alternative text;
+        both are empty without a picture.
     `folded`: collapsed behind its name and title.
     """
 
@@ -209,16 +202,13 @@ class Record(Part):
     claims: tuple[str, ...] = ()
     lineage: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
-    drawing: Drawing | None = None
+    drawing: str = ""
+    description: str = ""
     folded: bool = False
 
     def with_picture(self, svg: str) -> Record:
-        """Copy with that picture, which a notebook stores beside the record; unchanged without a
-        drawing.
-        """
-        if self.drawing is None:
-            return self
-        return self.model_copy(update={"drawing": self.drawing.model_copy(update={"svg": svg})})
+        """Copy with that picture, which a notebook stores beside the record; unchanged if it has none."""
+        return self.model_copy(update={"drawing": svg}) if self.description else self
 
 
 MAX_OPEN_ROWS = 4
@@ -274,3 +264,75 @@ def markdown_above(record: Record) -> str:
     """Heading and note of a record as Markdown; "" without both."""
     heading = re.sub(r"([\\`*_\[\]<>#])", r"\\\1", printable(record.heading))
     return "\n\n".join(filter(None, (heading and f"{'#' * record.level} {heading}", record.note)))
+
+
+DERIVED = "Derived numbers"
+
+
+def joined_record(
+    record: Record, parts: Sequence[Record], *, heading: str = "", note: str = "", shows: str = ""
+) -> Record:
+    """Merge an exhibit's record with the records shown below it.
+
+    Tables get a heading within the exhibit. Collapsed blocks and links move to the end, the
+    exhibit's own first. Numbers, claims and provenance are the union over all records. The lineage
+    is the exhibit's own: the other exhibits that a derived number is about are not its sources.
+    """
+    body, end = split_tail(record.blocks)
+    for part in parts:
+        blocks, folded = split_tail(part.blocks)
+        if part.kind == "ranges" and is_long(part.kind, *blocks):
+            lead = [Paragraph(words=part.caption)] if part.caption else []
+            summary = f"{DERIVED} ({plural(row_count(blocks), 'number')})"
+            folded = [Folded(summary=summary, blocks=(*lead, *blocks)), *folded]
+            blocks = []
+        elif part.kind != "claims":
+            title = DERIVED if part.kind == "ranges" else part.title.partition(": ")[2]
+            blocks = [
+                Heading(text=title),
+                *([Paragraph(words=part.caption)] if part.caption else []),
+                *blocks,
+            ]
+        body += blocks
+        end += folded
+    whole = (record, *parts)
+    words = {
+        "ranges": "Derived numbers (CSV)",
+        "estimates": "Estimates (CSV)",
+    }
+    numbers = [
+        table.model_copy(update={"words": words.get(part_record.kind, table.words)})
+        for part_record in whole
+        for table in part_record.numbers
+    ]
+    labels = {label for part in whole for label in part.provenance}
+    return record.model_copy(
+        update={
+            "heading": heading,
+            "note": note,
+            "shows": shows,
+            "blocks": (*body, *end),
+            "numbers": tuple(numbers),
+            "provenance": tuple(label for label in Provenance if label in labels),
+            "claims": tuple(
+                dict.fromkeys(claim for part_record in whole for claim in part_record.claims)
+            ),
+        }
+    )
+
+
+def fold(record: Record) -> Record:
+    """Collapse a record, with its note as the first block."""
+    note = [Paragraph(words=record.note)] if record.note else []
+    return record.model_copy(update={"folded": True, "note": "", "blocks": (*note, *record.blocks)})
+
+
+def fold_tables(record: Record) -> Record:
+    """Collapse the long tables of a record of the appendix."""
+    blocks = [
+        Folded(summary=block.label, blocks=(block,))
+        if isinstance(block, Grid) and is_long("appendix", block)
+        else block
+        for block in record.blocks
+    ]
+    return record.model_copy(update={"blocks": tuple(blocks)})

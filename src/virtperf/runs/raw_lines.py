@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rawperf.pieces import CHUNK_BYTES, decompress_stream
+from rawperf.text import CHUNK_BYTES, decompress_stream
 from virtperf.core.stage_tables import LINEAGE, RAW_LINES
 from virtperf.runs.ingest.folder import RunFolder, reported_elsewhere, run_folders
 from virtperf.runs.summarize.stage import read_index

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rawperf import ParsedFile, pieces
+from rawperf import ParsedFile
 from rawperf.declared import delimited, documents, elements
 from rawperf.declared import read as declared_read
 from tests.rawperf.declared.declaring import declared
@@ -53,7 +53,7 @@ def test_parts_give_the_reading_of_the_whole(case: str, monkeypatch: pytest.Monk
         )
         whole, _ = outcome(form, damaged)
         with monkeypatch.context() as patch:
-            patch.setattr(pieces, "PIECE_BYTES", (45, 20)[number // 2 % 2])
+            patch.setattr("rawperf.text.PIECE_BYTES", (45, 20)[number // 2 % 2])
             patch.setattr(declared_read, "BLOCK_RECORDS", 1)
             found, blocks = outcome(form, damaged)
         most = max(most, blocks)

@@ -47,11 +47,11 @@ def test_picture_has_a_text_alternative() -> None:
     (picture,) = [
         attrs for _, attrs in Parsed(record_html(figure())).tags if attrs.get("role") == "img"
     ]
-    assert picture["aria-label"] == figure().drawing.description and picture["tabindex"] == "0"
+    assert picture["aria-label"] == figure().description and picture["tabindex"] == "0"
     (image,) = [a for tag, a in Parsed(record_html(figure(), repeated=True)).tags if tag == "img"]
     assert (
         image["src"].startswith("data:image/svg+xml;base64,")
-        and image["alt"] == figure().drawing.description
+        and image["alt"] == figure().description
     )
 
 
@@ -156,7 +156,7 @@ def test_ids_in_folded_blocks_are_unique_too() -> None:
 
 def test_figure_without_a_picture_shows_its_sentences_without_a_click() -> None:
     said = Paragraph(words="Statements of the text:"), Listing(items=("disk is slowest",))
-    record = figure().model_copy(update={"drawing": None, "blocks": said, "caption": "0 to 100."})
+    record = figure().model_copy(update={"drawing": "", "blocks": said, "caption": "0 to 100."})
     shown = str(record_html(record)).partition("<details")[0]
     assert "Statements of the text:" in shown and "disk is slowest" in shown
     assert "0 to 100." not in shown

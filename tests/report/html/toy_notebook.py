@@ -9,12 +9,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from tests.report.toy import HOSTILE
 from virtperf.core.provenance import Provenance
 from virtperf.report import palette
-from virtperf.report.exhibit_output import ExhibitOutput
-from virtperf.report.loaded import LoadedStudy
+from virtperf.report.loaded import ExhibitOutput, LoadedStudy
 from virtperf.report.records import (
     Box,
     Diagram,
-    Drawing,
     Fact,
     Facts,
     Folded,
@@ -150,9 +148,8 @@ def figure(name: str = "figure-2") -> Record:
                 summary="Numbers", blocks=(Grid(label="Numbers", columns=("x",), rows=(("1",),)),)
             ),
         ),
-        drawing=Drawing(
-            svg=SVG.format(id=name), description=f"Two lines, {HOSTILE}", digest="0" * 64
-        ),
+        drawing=SVG.format(id=name),
+        description=f"Two lines, {HOSTILE}",
     )
 
 

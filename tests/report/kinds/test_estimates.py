@@ -19,9 +19,8 @@ from virtperf import models
 from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.provenance import Origin, Provenance, origin_of
 from virtperf.report import frames
-from virtperf.report.exhibit_output import NO_MEASURED_RUNS
 from virtperf.report.html.record import record_html
-from virtperf.report.loaded import LoadedStudy
+from virtperf.report.loaded import NO_MEASURED_RUNS, LoadedStudy
 from virtperf.report.records import NOTEBOOK_ONLY
 
 

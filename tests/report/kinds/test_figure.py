@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 from pathlib import Path
@@ -49,7 +48,7 @@ def test_layers_keep_their_provenance(loaded: LoadedStudy) -> None:
 def test_examples_are_shown_only_on_request(toy_data: Path) -> None:
     record = load_study("toy", toy_data).show("figure-2").record
     assert record.numbers[0].frame()["example"].isna().all() and "example" not in record.provenance
-    assert record.drawing is not None and "made-up example" not in record.drawing.svg
+    assert record.drawing and "made-up example" not in record.drawing
 
 
 def test_band_without_assumptions_is_that_of_the_text(toy_data: Path) -> None:
@@ -97,19 +96,16 @@ def test_pieces_of_a_range_are_separate(loaded: LoadedStudy, tmp_path: Path) -> 
 
 
 def test_figure_before_the_stages_states_missing_results(bare: LoadedStudy) -> None:
-    drawn = {f"figure-{k}": bare.show(f"figure-{k}").record.drawing is not None for k in (2, 3, 5)}
+    drawn = {f"figure-{k}": bool(bare.show(f"figure-{k}").record.drawing) for k in (2, 3, 5)}
     assert drawn == {"figure-2": True, "figure-3": True, "figure-5": False}  # one stated level
     assert "no values" in bare.show("figure-2").record.caption
     assert "System A: 80 (hardware encryption)" in bare.show("figure-3").record.caption
     assert "not computed" in bare.show("figure-5").record.caption
 
 
-def test_digest_depends_on_the_numbers(loaded: LoadedStudy) -> None:
+def test_picture_is_described_by_the_caption(loaded: LoadedStudy) -> None:
     record = loaded.show("figure-2").record
-    text = record.numbers[0].frame().to_csv(index=False, lineterminator="\n", float_format="%.6g")
-    assert record.drawing is not None
-    assert record.drawing.digest == hashlib.sha256(text.encode()).hexdigest()[:8]
-    assert record.drawing.description == record.caption
+    assert record.description == record.caption and "<svg" in record.drawing
 
 
 def test_user_changes_reach_the_record(loaded: LoadedStudy) -> None:
@@ -119,10 +115,9 @@ def test_user_changes_reach_the_record(loaded: LoadedStudy) -> None:
     figure.axes[0].set_title("My own title")
     figure.axes[0].axhline(77.0, color="#123456")
     drawing = loaded.show("figure-2", figure).record.drawing
-    assert drawing is not None
-    assert ">My own title<" in drawing.svg and "#123456" in drawing.svg
+    assert ">My own title<" in drawing and "#123456" in drawing
     usual = loaded.show("figure-2").record.drawing
-    assert usual is not None and "My own title" not in usual.svg and usual.digest == drawing.digest
+    assert usual and "My own title" not in usual
 
 
 def test_record_is_deterministic(loaded: LoadedStudy) -> None:
@@ -137,7 +132,7 @@ def test_fits_are_drawn_and_their_curves_stored(measured: LoadedStudy) -> None:
     assert [n.name for n in record.numbers] == ["toy-figure-2", "toy-figure-2-curves"]
     curves = record.numbers[1].frame()
     assert set(curves["series"]) == {HOSTILE} and (curves["x"].min(), curves["x"].max()) == (2, 16)
-    assert record.drawing is not None and "fitted, dots: 95 % interval" in record.drawing.svg
+    assert "fitted, dots: 95 % interval" in record.drawing
 
 
 def test_missing_fit_has_a_reason(loaded: LoadedStudy) -> None:

@@ -52,7 +52,7 @@ def test_finding_has_certainty_and_links_to_evidence(tmp_path: Path) -> None:
     assert ("#contradiction-1" in links(exhibit)) == bool(
         {"contradicted", "depends"} & set(verdicts.values())
     )
-    assert exhibit.figure is not None and exhibit.record.drawing is not None
+    assert exhibit.figure is not None and exhibit.record.drawing
     assert "Figure 2: Throughput over guests" in exhibit.record.title
 
 

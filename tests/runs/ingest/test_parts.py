@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rawperf import pieces
 from rawperf.core.metrics import MetricDictionary, load_metrics
 from rawperf.core.sample_rows import ROW, CounterRates, DuplicateFilter, SampleRows, build_samples
 from rawperf.tidy import RawTables, read_raw
@@ -77,7 +76,7 @@ def test_run_in_parts_equals_the_whole_run(
     whole, data = ingested(folder, tmp_path / "whole", dictionary)
     assert len(whole.warnings) == 2  # a restart, and values given by two files
     assert whole.samples > 500
-    monkeypatch.setattr(pieces, "PIECE_BYTES", piece)
+    monkeypatch.setattr("rawperf.text.PIECE_BYTES", piece)
     monkeypatch.setattr(samples, "SPILL_ROWS", rows)
     found, again = ingested(folder, tmp_path / "parts", dictionary)
     assert found == whole
@@ -108,7 +107,7 @@ def test_undated_listing_is_aligned_as_a_whole(
     _, data = ingested(folder, tmp_path / "whole", dictionary)
     times = pd.read_parquet(tmp_path / "whole" / "samples.parquet")["t_s"]
     assert times.min() < 0 < times.max() < 5000
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 500)
+    monkeypatch.setattr("rawperf.text.PIECE_BYTES", 500)
     monkeypatch.setattr(samples, "SPILL_ROWS", 50)
     assert ingested(folder, tmp_path / "parts", dictionary)[1] == data
 
@@ -121,7 +120,7 @@ def test_tidy_table_in_parts_equals_the_whole_table(
     path.write_bytes(RUN[name])
     with path.open("rb") as stream:
         whole = read_raw(stream, file="raw.txt", dictionary=dictionary)
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 500)
+    monkeypatch.setattr("rawperf.text.PIECE_BYTES", 500)
     with path.open("rb") as stream:
         raw = RawTables(stream, file="raw.txt", dictionary=dictionary)
         parts = list(raw.tables())

@@ -9,8 +9,14 @@ from rawperf.registry import build_dictionary
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.summarize.distributions import run_buckets
 from virtperf.runs.summarize.observations import observe
-from virtperf.runs.summarize.series import RunSeries, SampleSeries, evaluate, load_series
-from virtperf.runs.summarize.windows import overlap, sample_begins
+from virtperf.runs.summarize.series import (
+    RunSeries,
+    SampleSeries,
+    evaluate,
+    load_series,
+    overlap,
+    sample_begins,
+)
 from virtperf.study.definition import load_study
 
 EDGES = np.array([0.0, 2.5, 4.0, 7.0, 12.0])

@@ -15,10 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rawperf.base import ParsedFile, concat_parts
+from rawperf.base import ParsedFile, Warnings, build_records, concat_parts
 from rawperf.core.errors import FileReader, FormatError
 from rawperf.listing import Listing, ListingFormat, ListingPart, RecordsWithLines
-from rawperf.rows import Warnings, build_records
 from rawperf.text import recode_utf8, take_strings
 
 CLIENTS_FIELD, CLIENTS_OF_FIELD, RUN_TIME_FIELD = (

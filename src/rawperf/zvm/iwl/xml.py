@@ -16,10 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from rawperf.base import ParsedFile, Streaming
+from rawperf.base import ParsedFile, RecordBuilder, Streaming, Warnings, build_records
 from rawperf.core.errors import FormatError
 from rawperf.recognition import Recognised
-from rawperf.rows import RecordBuilder, Warnings, build_records
 from rawperf.text import take_strings
 from rawperf.xml_stream import XmlParser, XmlPieceReader, XmlTarget, declares_encoding
 from rawperf.zvm.iwl.mapping import HMS, MAPPING_VARIABLE, Mapping, mapping_in_use

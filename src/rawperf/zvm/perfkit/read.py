@@ -13,9 +13,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from rawperf.base import build_records
 from rawperf.listing import Listing, ListingFormat, ListingPart, RecordsWithLines
 from rawperf.recognition import PAGE_BEGINS
-from rawperf.rows import build_records
 from rawperf.text import DAY, IndexArray
 from rawperf.zvm.perfkit.layout import REMEDY, LayoutCell, ReportLayout, load_layouts
 from rawperf.zvm.perfkit.page import (

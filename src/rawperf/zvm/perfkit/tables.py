@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from rawperf.base import Warnings, build_records
 from rawperf.core.errors import FileReader, FormatError
-from rawperf.rows import Warnings, build_records
 from rawperf.text import IndexArray, take_strings
 from rawperf.zvm.perfkit.layout import REMEDY, Column, LayoutCell, ReportLayout, match_layout
 from rawperf.zvm.perfkit.page import (

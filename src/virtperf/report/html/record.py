@@ -65,7 +65,7 @@ def record_html(
         shown, more = split_details([_link_traces(b, record) for b in record.blocks], record)
         label, more = _name_details(record, shown, more)
     macros: Any = environment().get_template("record.html.j2").module
-    picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
+    picture = "none" if notebook or not record.drawing else "image" if repeated else "inline"
     told = notebook or (
         len(record.caption) <= LONG_CAPTION
         and not record.shows
@@ -112,11 +112,11 @@ def split_details(blocks: Iterable[Block], record: Record) -> tuple[list[Block],
 
 def _is_told_in_sentences(record: Record) -> bool:
     """Whether a figure has sentences in place of a picture."""
-    return record.kind in _FIGURES and record.drawing is None
+    return record.kind in _FIGURES and not record.drawing
 
 
 def _is_open(block: Block, record: Record) -> bool:
-    drawn = record.drawing is not None
+    drawn = bool(record.drawing)
     if isinstance(block, Grid):
         return not drawn and not is_long(record.kind, block)
     if isinstance(block, Paragraph | Listing):

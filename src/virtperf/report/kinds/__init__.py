@@ -59,14 +59,13 @@ class ExhibitSpec(Model):
 
 @dataclass(frozen=True)
 class Context:
-    """Input of a kind: `level` is the confidence level of intervals; `assumptions` and `examples`
-    tell whether limits include our assumptions, and whether runs of provenance "example" are shown.
+    """Input of a kind: `level` is the confidence level of intervals; `assumptions` tells whether
+    limits include our assumptions. Runs of provenance "example" are shown if `data` has them.
     """
 
     data: StudyData
     level: float = 0.95
     assumptions: bool = True
-    examples: bool = False
     seed: int = 0
 
     @property
@@ -76,8 +75,7 @@ class Context:
 
     def points(self, exhibit: Exhibit) -> pd.DataFrame:
         """Points of a figure with the means of runs (`frames.point_table`)."""
-        options = {"assumptions": self.assumptions, "examples": self.examples}
-        return point_table(self.data, exhibit, level=self.level, **options)
+        return point_table(self.data, exhibit, level=self.level, assumptions=self.assumptions)
 
 
 @dataclass(frozen=True)

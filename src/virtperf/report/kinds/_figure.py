@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -37,7 +36,6 @@ from virtperf.report.orders import (
 from virtperf.report.range_words import WIDE, is_wide, says_little
 from virtperf.report.records import (
     Block,
-    Drawing,
     Folded,
     Grid,
     Listing,
@@ -59,7 +57,6 @@ ORDER, POINTS = "order", "points"
 MAX_UNITS = 6  # units, such as machines, whose own means are drawn beside the mean over them
 MAX_SENTENCES = 4  # claims quoted about a figure that shows hardly more than orders
 STRICTLY = " > "  # in a line of an order that does not allow equal values alone
-DIGEST = 8  # hexadecimal digits; a collision among a study's figures has a probability of 1e-8
 
 
 class Spec(ExhibitSpec):
@@ -239,13 +236,7 @@ def exhibit_record(
         numbers=tuple(numbers),
         blocks=tuple(blocks),
         claims=context.data.claims_about(exhibit.id),
-        drawing=drawing(
-            figure,
-            exhibit.id,
-            f"{name}: {exhibit.title}",
-            description or caption,
-            numbers,
-        ),
+        **drawing(figure, exhibit.id, f"{name}: {exhibit.title}", description or caption),
     )
 
 
@@ -257,7 +248,7 @@ def _record(
     factor = study.axis(exhibit)
     ordered, claims = order_claims(data, exhibit)
     points["ordered"] = [quantity in ordered for _, _, quantity in study.points(exhibit)]
-    numbers = [Numbers.of(_download(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
+    numbers = [_download(study, exhibit, points, factor)]
     if fits:
         from virtperf.report.plot.curves import evaluate_curves
 
@@ -408,24 +399,13 @@ def _not_drawn(chart: OrderChart | None) -> Iterator[Block]:
         )
 
 
-def drawing(
-    figure: Figure | None,
-    anchor: str,
-    title: str,
-    description: str,
-    numbers: Sequence[Numbers],
-) -> Drawing | None:
-    """Convert a figure to a record's picture, with a digest of its numbers."""
+def drawing(figure: Figure | None, anchor: str, title: str, description: str) -> dict[str, str]:
+    """Fields of a record with the picture of a figure; none without a figure."""
     if figure is None:
-        return None
+        return {}
     from virtperf.report import plot
 
-    picture = plot.svg(figure, anchor, title=title)
-    text = "\n".join(
-        n.frame().to_csv(index=False, lineterminator="\n", float_format="%.6g") for n in numbers
-    )
-    digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
-    return Drawing(svg=picture, description=description, digest=digest)
+    return {"drawing": plot.svg(figure, anchor, title=title), "description": description}
 
 
 def collect_fits(shown: Sequence[object]) -> dict[str, Any]:
@@ -478,39 +458,25 @@ def _unscaled_note(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> 
     return [note(f"{words} not run{place}.")]
 
 
-def _download(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Factor) -> pd.DataFrame:
+def _download(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Factor) -> Numbers:
     """The points of a figure for the CSV download, with lists as text."""
     shown = [quantity for _, _, quantity in study.points(exhibit)]
-    units = {
-        q.name: unit_words(study, q.name, [other for other in shown if other.name == q.name])
-        for q in shown
-    }
-    cells = {
-        **{name: points[name].map(_pieces) for name in ("pieces", "pieces_text")},
-        **{name: points[name].map(_claim_list) for name in ("low_by", "high_by")},
-        **{f"{kind}_runs": points[f"{kind}_runs"].map(";".join) for kind in PROVENANCES},
+    alike = {q.name: [other for other in shown if other.name == q.name] for q in shown}
+    units = {name: unit_words(study, name, same) for name, same in alike.items()}
+    columns: dict[str, Iterable[Any]] = {
+        **{name: points[name] for name in ("exhibit", "series")},
+        factor.name: points["x"],
+        "quantity": points["quantity"],
         "unit": points["quantity"].map(units),
     }
-    names = {"exhibit": "exhibit", "series": "series", "x": factor.name, "quantity": "quantity"}
-    names |= {"unit": "unit", **_DOWNLOADED}
+    for name, suffix in (("allowed", ""), ("text_alone", "_text")):
+        columns |= {f"{name}_{end}": points[f"{end}{suffix}"] for end in ("low", "high")}
+        columns[name] = points[f"pieces{suffix}"].map(_pieces)
+    columns |= {f"{end}_set_by": points[f"{end}_by"].map(_claim_list) for end in ("low", "high")}
     for kind in PROVENANCES:
-        names |= {name: name for name in (kind, f"{kind}_low", f"{kind}_high", f"{kind}_runs")}
-    columns = {new: cells.get(name, points.get(name)) for name, new in names.items()}
-    table = pd.DataFrame(columns | {"printed": points["printed"]})
-    return table.replace([math.inf, -math.inf], math.nan)
-
-
-_DOWNLOADED = {
-    "low": "allowed_low",
-    "high": "allowed_high",
-    "pieces": "allowed",
-    "low_text": "text_alone_low",
-    "high_text": "text_alone_high",
-    "pieces_text": "text_alone",
-    "low_by": "low_set_by",
-    "high_by": "high_set_by",
-}
-"""Columns of points on what the text allows, and their names in the CSV."""
+        columns |= {name: points[name] for name in (kind, f"{kind}_low", f"{kind}_high")}
+        columns[f"{kind}_runs"] = points[f"{kind}_runs"].map(";".join)
+    return Numbers.of(columns | {"printed": points["printed"]}, f"{study.id}-{exhibit.id}")
 
 
 def _pieces(pieces: Sequence[float]) -> str:

@@ -95,7 +95,7 @@ def record(
 ) -> Record:
     """Build the record: the figure and its percentiles with intervals by order statistics."""
     study = context.study
-    samples = frames.distribution(context.data, exhibit, examples=context.examples)
+    samples = frames.distribution(context.data, exhibit)
     name, table = exhibit_name(exhibit.id, "figure"), percentiles(samples, context.level)
     sentence = _finding(table, study.quantities[exhibit.series[0].quantity].unit)
     if len(table) and in_buckets(samples):
@@ -130,7 +130,7 @@ def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
     """Draw the default picture; None if nothing was measured."""
     from virtperf.report import plot
 
-    samples = frames.distribution(context.data, exhibit, examples=context.examples)
+    samples = frames.distribution(context.data, exhibit)
     if samples.empty:
         return None
     words = samples.attrs["axes"]

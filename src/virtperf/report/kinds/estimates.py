@@ -12,6 +12,7 @@ from virtperf.core.numbers import as_precise, pretty
 from virtperf.report.kinds import Context, ExhibitKind, analysis
 from virtperf.report.origins import shared_origin
 from virtperf.report.records import Grid, Record
+from virtperf.study.definition import Exhibit
 
 _COLUMNS = ["estimate", "value", "low", "high", "unit", "level", "method", "warnings"]
 _PARTS = ("value", "low", "high", "level", "method")
@@ -76,6 +77,68 @@ def _flat(estimates: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
                 remedy="get the estimates of a fit by .estimates(...).",
             )
         yield str(label), item
+
+
+FIT_NAMES = (
+    ("Scaling law", {"{x} at maximum {y}": "peak_load", "maximum {y}": "peak_throughput"}),
+    (
+        "Segmented line",
+        {
+            "{x} at the breakpoint": "breakpoint",
+            "slope before": "slope1",
+            "slope after": "slope2",
+        },
+    ),
+    ("Straight line", {"change of {y} per unit of {x}": "slope", "{y} at 0": "intercept"}),
+)
+"""By family of fits: the table title; by label the methods or parameters that are tabulated, of which
+the first identifies the family."""
+
+
+def fit_estimates(context: Context, exhibit: Exhibit, fits: Mapping[Any, Any]) -> Estimates | None:
+    """Estimates from the fits of a figure's series, with lack-of-fit warnings; None without fits or
+    for an unknown family.
+    """
+    alpha, series = 1 - context.level, exhibit.series[0]
+    available = [fit for fit in fits.values() if getattr(fit, "available", True)]
+    families = (
+        (title, names)
+        for title, names in FIT_NAMES
+        if available and hasattr(available[0], next(iter(names.values())))
+    )
+    title, names = next(families, ("", None))
+    if names is None:
+        return None
+    from virtperf.models.fits import quantity  # the models take a second to load
+
+    words = {
+        "x": context.study.factors[series.over].label,
+        "y": context.study.quantities[series.quantity].label.lower(),
+    }
+    estimates = {
+        str(label): {
+            ask.format(**words): add_lack_of_fit(quantity(fit, name, alpha), fit, alpha)
+            for ask, name in names.items()
+        }
+        for label, fit in fits.items()
+    }
+    return Estimates(estimates, title)
+
+
+def add_lack_of_fit(estimate: Any, fit: Any, alpha: float) -> Any:
+    """Add a warning if the lack-of-fit test rejects the curve: largest relative error of a mean,
+    and p-value.
+    """
+    from virtperf.models.fits import quantity
+
+    test = quantity(fit, "lack_of_fit") if estimate.available else estimate
+    if not test.available or test.pvalue >= alpha:
+        return estimate
+    means = fit.means()
+    miss = 100 * (means["fitted"] / means["mean"] - 1).abs().max()
+    p = "below 0.0001" if test.pvalue < 1e-4 else f"= {pretty(test.pvalue, 2)}"
+    missed = f"misses a mean by {pretty(miss, 2)} %, more than the spread of the runs explains"
+    return estimate.noted(f"lack of fit: the curve {missed} (p {p})")
 
 
 KIND = ExhibitKind("estimates", record)

@@ -26,9 +26,7 @@ def record(
     built = analysis(
         context, "own", title, frame_origin(context.data, frame, title), frame, *blocks
     )
-    return built.model_copy(
-        update={"drawing": drawing(figure, built.id, title, note or title, built.numbers)}
-    )
+    return built.model_copy(update=drawing(figure, built.id, title, note or title))
 
 
 KIND = ExhibitKind("own", record)

@@ -110,7 +110,7 @@ def record(context: Context, figure: Figure | None = None) -> Record:
     more: dict[str, Any] = {}
     if figure is not None and (headline_figure := _headline_figure(data)) is not None:
         whole = f"{exhibit_name(headline_figure.id, headline_figure.kind)}: {headline_figure.title}"
-        more = {"title": whole, "drawing": drawing(figure, "summary", whole, whole, ())}
+        more = {"title": whole, **drawing(figure, "summary", whole, whole)}
     return register(context, "summary", *blocks, claims=claims, **more)
 
 

@@ -84,7 +84,7 @@ def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
 
 
 def _samples(context: Context, exhibit: Exhibit) -> pd.DataFrame:
-    return frames.timeline(context.data, exhibit, examples=context.examples)[COLUMNS]
+    return frames.timeline(context.data, exhibit)[COLUMNS]
 
 
 def _marks(context: Context, exhibit: Exhibit) -> pd.DataFrame:

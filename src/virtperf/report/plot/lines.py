@@ -282,7 +282,7 @@ def _draw_panel(
             if text := svg.tip_text(own[own["x"] == level]):
                 name = ", ".join(filter(None, (str(series), texts[level])))
                 place = levels.positions[level]
-                svg.add_tip(svg.Tip(axes, place, shift, width * width_factor, f"{name}: {text}"))
+                svg.add_tip(axes, place, shift, width * width_factor, f"{name}: {text}")
 
 
 @dataclass(frozen=True)

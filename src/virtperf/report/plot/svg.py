@@ -8,13 +8,14 @@ import io
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.transforms import Affine2D, ScaledTranslation, blended_transform_factory
 
 from virtperf.core.grouping import grouped
 from virtperf.core.numbers import interval
@@ -35,20 +36,18 @@ _RANGE_LABELS = {TEXT: "the text allows", WITH_ASSUMPTIONS: "with our assumption
 _MARK_LABELS = {PRINTED: "printed ", SOLID: "measured ", CROSS: "example "}
 
 
-@dataclass(frozen=True)
-class Tip:
-    """Tooltip at `x` (data units), shifted right by `shift` points, `width` points wide."""
+def add_tip(axes: Axes, x: float, shift: float, width: float, text: str) -> None:
+    """Add a tooltip to a figure at `x` (data units), shifted right by `shift` points, `width` points
+    wide and as high as the axes.
 
-    axes: Axes
-    x: float
-    shift: float
-    width: float
-    text: str
-
-
-def add_tip(tip: Tip) -> None:
-    """Attach a tooltip to the figure of its axes."""
-    tip.axes.get_figure(root=True).__dict__.setdefault(_KEY, []).append(tip)
+    It is a rectangle that is not drawn, since Matplotlib has no titles of SVG elements.
+    """
+    figure = axes.get_figure(root=True)
+    points = Affine2D().scale(1 / 72) + figure.dpi_scale_trans
+    at = points + ScaledTranslation(x, 0, axes.transData)
+    place = blended_transform_factory(at, axes.transAxes)
+    rectangle = Rectangle((shift - width / 2, 0), width, 1, transform=place, label=text)
+    figure.__dict__.setdefault(_KEY, []).append(rectangle)
 
 
 def tip_text(rows: pd.DataFrame) -> str:
@@ -78,14 +77,12 @@ def tip_rectangles(figure: Figure) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield text and rectangle of each tooltip, in points from the upper left corner; the figure
     must have been drawn, so that its layout is known.
     """
-    tips: list[Tip] = figure.__dict__.get(_KEY, [])
-    width, height = (72 * float(inches) for inches in figure.get_size_inches())
-    for tip in tips:
-        box = tip.axes.get_position()
-        left, right = tip.axes.get_xlim()
-        at = box.x0 + (tip.x - left) / (right - left) * box.width
-        x, y = at * width + tip.shift - tip.width / 2, (1 - box.y1) * height
-        yield tip.text, {"x": x, "y": y, "width": tip.width, "height": box.height * height}
+    rectangles: list[Rectangle] = figure.__dict__.get(_KEY, [])
+    scale, top = 72 / figure.dpi, 72 * float(figure.get_figheight())
+    for rectangle in rectangles:
+        box = rectangle.get_window_extent().transformed(Affine2D().scale(scale))
+        place = {"x": box.x0, "y": top - box.y1, "width": box.width, "height": box.height}
+        yield str(rectangle.get_label()), {name: float(end) for name, end in place.items()}
 
 
 _TAG = re.compile(r"(<[^>]+>)")

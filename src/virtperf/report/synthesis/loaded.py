@@ -15,10 +15,9 @@ from virtperf.core.numbers import join_words
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.report.claim_words import claim_in_words
-from virtperf.report.exhibit_output import ExhibitOutput
 from virtperf.report.frames import StudyData, load
 from virtperf.report.kinds._figure import drawing
-from virtperf.report.loaded import find_data
+from virtperf.report.loaded import ExhibitOutput, find_data
 from virtperf.report.records import (
     Block,
     Grid,
@@ -231,13 +230,12 @@ class Synthesis:
                 provenances = set(numbers["provenance"])
                 numbers = pieces_frame(numbers).drop(columns=_NOT_DOWNLOADED, errors="ignore")
             downloads = (Numbers.of(numbers, f"synthesis-{name}"),)
-        picture = None
         if figure is not None:
             from matplotlib import pyplot
 
             pyplot.close(figure)  # else the inline backend would draw it again below the cell
             words = f"Picture of the numbers that answer the question: {title}"
-            picture = drawing(figure, f"synthesis-{name}", title, words, downloads)
+            parts |= drawing(figure, f"synthesis-{name}", title, words)
         record = Record(
             kind="synthesis",
             id=name,
@@ -246,7 +244,6 @@ class Synthesis:
             blocks=(*blocks, grid, *(Paragraph(words=note, style="small") for note in notes)),
             provenance=tuple(kind for kind in Provenance if str(kind) in provenances),
             numbers=downloads,
-            drawing=picture,
             **parts,
         )
         return ExhibitOutput(record, figure)

@@ -13,13 +13,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from rawperf.core.errors import RawperfError, decode_error_parts
-from rawperf.pieces import (
-    HEAD_BYTES,
-    decompress_stream,
-    extract_head,
-    peek_stream,
-    read_whole_file,
-)
 from rawperf.registry import (
     METRICS,
     MIN_CERTAINTY,
@@ -29,6 +22,13 @@ from rawperf.registry import (
 )
 from rawperf.results.read import read_results, recognise_results
 from rawperf.results.table import ResultTable
+from rawperf.text import (
+    HEAD_BYTES,
+    decompress_stream,
+    extract_head,
+    peek_stream,
+    read_whole_file,
+)
 from rawperf.tidy import RawTables, open_input, read_bytes, read_raw
 from rawperf.unsupported import (
     LFS_POINTER,

@@ -38,8 +38,8 @@ from rawperf.core.sample_rows import (
 )
 from rawperf.core.tables import concat_tables, encode_categories, factorize_rows
 from rawperf.declared.read import DeclaredFormat
-from rawperf.pieces import CHUNK_BYTES
 from rawperf.registry import choose_format
+from rawperf.text import CHUNK_BYTES
 from virtperf.core.schema import ROW_GROUP
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.runs.ingest.clocks import FileClock

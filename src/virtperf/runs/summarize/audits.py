@@ -16,8 +16,7 @@ import numpy as np
 
 from virtperf.core.estimate import Estimate
 from virtperf.runs.summarize.events import per_second
-from virtperf.runs.summarize.series import RunSeries, SampleSeries, evaluate
-from virtperf.runs.summarize.windows import overlap
+from virtperf.runs.summarize.series import RunSeries, SampleSeries, evaluate, overlap
 
 OK, VIOLATED = "ok", "violated"
 

@@ -1,11 +1,11 @@
-"""The table next to a measured figure."""
+"""Warnings of a fit that misses its means."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from virtperf import models
-from virtperf.report.exhibit import add_lack_of_fit
+from virtperf.report.kinds.estimates import add_lack_of_fit
 
 
 def runs(means: dict[int, float]) -> pd.DataFrame:
