@@ -224,7 +224,7 @@ def order_rows(data: StudyData, exhibit: Exhibit) -> list[OrderRow]:
     """
     points, edges = _stated_pairs(data, exhibit)
     factor = data.study.axis(exhibit)
-    if _places(edges) is None:
+    if not edges or _places(edges) is None:
         return []
     labels = list(dict.fromkeys(series for series, _ in points))
     if len(points) <= MAX_POINTS_OF_A_ROW:
