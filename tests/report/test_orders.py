@@ -125,6 +125,18 @@ def test_a_series_stays_level_where_no_claim_orders_its_points() -> None:
     assert [panel.ranks["t", level] for level in levels] == [4, 4, 4, 3]
 
 
+def test_points_that_claims_call_alike_have_one_rank_unless_an_order_excludes_it() -> None:
+    chain = [("s", level) for level in "abc"]
+    edges: Edges = {**dict.fromkeys(pairwise(chain), True), (chain[1], ("u", "b")): True}
+    names = {name: name for name in "stu"}
+    alike = {((name, level), ("s", level)) for name in "tu" for level in "ab"}
+    ties = frozenset(alike | {(b, a) for a, b in alike})
+    panel = _panel("", names, edges, "abc", ties)
+    assert panel.ranks["t", "a"] == panel.ranks["s", "a"]
+    assert panel.ranks["t", "b"] == panel.ranks["s", "b"] > panel.ranks["u", "b"]
+    assert ("t", "c") not in panel.ranks
+
+
 def test_a_quotient_that_cannot_be_one_orders_its_sides() -> None:
     sides = [Quantity("q", (("at", name),)) for name in "ab"]
     instance = Instance(tuple(Expression(((1.0, side),)) for side in sides))

@@ -24,6 +24,7 @@ from virtperf.study.quantities import Instance, Level, Quantity, quantities_of
 
 OrderedPoint = tuple[str, Any]  # label of the series, level of the axis
 Edges = dict[tuple[OrderedPoint, OrderedPoint], bool]  # (greater, smaller): whether strictly
+Ties = frozenset[tuple[OrderedPoint, OrderedPoint]]  # points that claims call alike, both ways
 MIN_ORDERED_POINTS, MAX_ORDERED_POINTS = 7, 25
 """Points in a panel of a drawn order: fewer are a line of text, more can't be told apart."""
 MIN_RANKS = 3  # of a drawn order: mere pairs are a line of text
@@ -43,13 +44,15 @@ class OrderPanel:
     of series in study.yaml by their names in the panel, in order. `ranks`: of each drawn point
     (name, level), 1 the lowest; points of a series have the same one where the order allows it.
     `pairs`: (greater, smaller) of one series or one level, without those that follow from others;
-    whether strictly.
+    whether strictly. `ties`: points that claims call alike; at one level they have the same rank
+    where the order allows it.
     """
 
     title: str
     series: Mapping[str, str]
     ranks: Mapping[OrderedPoint, int]
     pairs: Edges
+    ties: Ties = frozenset()
 
 
 @dataclass(frozen=True)
@@ -177,14 +180,15 @@ def order_chart(data: StudyData, exhibit: Exhibit) -> OrderChart | None:
     than the lines, or more than the claims (`_is_drawn`).
     """
     points, edges = _stated_pairs(data, exhibit)
+    ties = _stated_ties(data, exhibit)
     whole = _order(edges)
     if whole is None:
         return None
     levels = list(dict.fromkeys(x for _, x in points))
     if len(whole.ascending) <= MAX_ORDERED_POINTS:
         labels = dict.fromkeys(series for series, _ in points)
-        panels, n_pairs = [_panel("", {label: label for label in labels}, edges, levels)], 0
-        drawn = len(panels[0].ranks)
+        panels, n_pairs = [_panel("", {label: label for label in labels}, edges, levels, ties)], 0
+        drawn = len(panels[0].ranks.keys() & set(whole.ascending))
     else:
         factor, places = _panel_places(data.study, exhibit)
         if factor is None:
@@ -197,12 +201,28 @@ def order_chart(data: StudyData, exhibit: Exhibit) -> OrderChart | None:
                 by_level.setdefault(level, {})[(first, a[1]), (second, b[1])] = strict
             else:
                 n_pairs += b in whole.direct[a]
+        tied: dict[Level, Ties] = {}
+        for a, b in ties:
+            (level, first), (other, second) = places[a[0]], places[b[0]]
+            if level == other:
+                pair = (first, a[1]), (second, b[1])
+                tied[level] = tied.get(level, frozenset()) | {pair}
         separate = [
-            _panel(tick_label(factor, level), _names_at(places, level), by_level[level], levels)
+            _panel(
+                tick_label(factor, level),
+                _names_at(places, level),
+                by_level[level],
+                levels,
+                tied.get(level, frozenset()),
+            )
             for level in sorted(by_level, key=factor.levels.index)
         ]
         separate = [panel for panel in separate if len(panel.ranks) >= MIN_ORDERED_POINTS]
-        drawn = sum(len(panel.ranks) for panel in separate)
+        by_title = {tick_label(factor, level): pairs for level, pairs in by_level.items()}
+        drawn = sum(
+            len(panel.ranks.keys() & {point for pair in by_title[panel.title] for point in pair})
+            for panel in separate
+        )
         panels = _merged(separate, factor)
     if not panels or not all(_is_drawn(panel, levels) for panel in panels):
         return None
@@ -328,7 +348,8 @@ def _is_drawn(panel: OrderPanel, levels: Sequence[Any]) -> bool:
     assert order is not None
     for name in panel.series:
         for a, b in pairwise((name, x) for x in levels if (name, x) in ranks):
-            if ranks[a] != ranks[b] and a not in order.below[b] and b not in order.below[a]:
+            below_a, below_b = (order.below.get(point, frozenset()) for point in (a, b))
+            if ranks[a] != ranks[b] and a not in below_b and b not in below_a:
                 return False
     return True
 
@@ -395,9 +416,15 @@ def _names_at(places: Mapping[str, tuple[Level, str]], level: Level) -> dict[str
 
 
 def _panel(
-    title: str, series: Mapping[str, str], edges: Edges, levels: Sequence[Any] = ()
+    title: str,
+    series: Mapping[str, str],
+    edges: Edges,
+    levels: Sequence[Any] = (),
+    ties: Ties = frozenset(),
 ) -> OrderPanel:
-    """A panel of points whose place the edges determine (`MAX_SLACK`)."""
+    """A panel of points whose place the edges determine (`MAX_SLACK`), and of those that are tied to
+    them.
+    """
     order = _order(edges)
     if order is None:
         return OrderPanel(title, {}, {}, {})
@@ -406,17 +433,37 @@ def _panel(
     drawn = {p for p in ranks if top + 1 - depths[p] - ranks[p] <= MAX_SLACK * (top - 1)}
     order = _order({pair: strict for pair, strict in edges.items() if drawn.issuperset(pair)})
     assert order is not None
-    ranks = order.places(levels)
+    ranks = _with_tied(order.places(levels, ties), edges, ties)
+    order = _order({pair: s for pair, s in edges.items() if ranks.keys() >= {*pair}})
+    assert order is not None
     pairs = {(a, b): edges[a, b] for a, others in order.direct.items() for b in others}
     used = {name for name, _ in ranks}
-    return OrderPanel(title, {n: label for n, label in series.items() if n in used}, ranks, pairs)
+    named = {name: label for name, label in series.items() if name in used}
+    return OrderPanel(title, named, ranks, pairs, ties)
+
+
+def _with_tied(
+    ranks: Mapping[OrderedPoint, int], edges: Edges, ties: Ties
+) -> dict[OrderedPoint, int]:
+    """Ranks, also of points that are tied to one with a rank at their level, unless an edge excludes
+    this.
+    """
+    tied = {b: ranks[a] for a, b in sorted(ties, key=str) if a in ranks and a[1] == b[1]}
+    together = {**tied, **ranks}
+    wrong = {
+        point
+        for (a, b), strict in edges.items()
+        if together.keys() >= {a, b} and together[a] < together[b] + strict
+        for point in (a, b)
+    }
+    return {p: rank for p, rank in together.items() if p in ranks or p not in wrong}
 
 
 def _merged(panels: Iterable[OrderPanel], factor: Factor) -> list[OrderPanel]:
     """Join the panels with the same order; the titles name their levels."""
     alike: dict[Any, list[OrderPanel]] = {}
     for panel in panels:
-        same = frozenset(panel.ranks.items()), frozenset(panel.pairs.items())
+        same = frozenset(panel.ranks.items()), frozenset(panel.pairs.items()), panel.ties
         alike.setdefault(same, []).append(panel)
     return [
         OrderPanel(
@@ -424,6 +471,7 @@ def _merged(panels: Iterable[OrderPanel], factor: Factor) -> list[OrderPanel]:
             group[0].series,
             group[0].ranks,
             group[0].pairs,
+            group[0].ties,
         )
         for group in alike.values()
     ]
@@ -444,6 +492,22 @@ def _stated_pairs(data: StudyData, exhibit: Exhibit) -> tuple[list[OrderedPoint]
                     if isinstance(claim, OrderClaim) or ordered.issuperset(pair):
                         edges[pair] = edges.get(pair, False) or strict
     return list(points.values()), edges
+
+
+def _stated_ties(data: StudyData, exhibit: Exhibit) -> Ties:
+    """Pairs of points of a figure that claims call equal within a margin, in both directions."""
+    points = {quantity: (series.label, x) for series, x, quantity in data.study.points(exhibit)}
+    found = set()
+    for claim in _undisputed(data, exhibit):
+        if not isinstance(claim, EquivalenceClaim):
+            continue
+        for instance in claim.instances:
+            if any(len(part.terms) != 1 or part.terms[0][0] != 1 for part in instance.parts):
+                continue
+            a, b = (points.get(part.terms[0][1]) for part in instance.parts)
+            if a is not None and b is not None and a != b:
+                found |= {(a, b), (b, a)}
+    return frozenset(found)
 
 
 def _pairs(claim: Claim, instance: Instance) -> Iterator[tuple[Quantity, Quantity, bool]]:
@@ -491,10 +555,13 @@ class _Order:
                 found[other] = max(found[other], found[point] + 1)
         return found
 
-    def places(self, levels: Sequence[Any] = ()) -> dict[OrderedPoint, int]:
-        """A rank of each point within those that it may have (`ranks`, `depths`): near the next point of
-        its series, so that a series changes only where claims say so; of its first point the
-        middle. `levels` are those of the axis, in order.
+    def places(
+        self, levels: Sequence[Any] = (), ties: Ties = frozenset()
+    ) -> dict[OrderedPoint, int]:
+        """A rank of each point within those that it may have (`ranks`, `depths`): that of a point of its
+        level to which it is tied, else near the next point of its series, so that a series changes
+        only where claims say so; of its first point the middle. `levels` are those of the axis, in
+        order.
         """
         low, depths = self.ranks(), self.depths()
         above = max(low.values(), default=0) + 1
@@ -507,6 +574,8 @@ class _Order:
                 key=lambda other: abs(at.get(other[1], 0) - at.get(point[1], 0)),
                 default=None,
             )
+            tied = [p for p in found if (p, point) in ties and p[1] == point[1]]
+            near = tied[0] if tied else near
             wanted = (low[point] + high[point]) // 2 if near is None else found[near]
             found[point] = low[point] = high[point] = min(max(wanted, low[point]), high[point])
             for other in self.ascending:

@@ -9,6 +9,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.cases import each_case
 from virtperf.report.plot import axis
@@ -56,16 +58,34 @@ def test_axis_excludes_zero_only_if_it_would_flatten_the_data(
     assert axis.lower_limit(values, top) == pytest.approx(min(0.0, floor))
 
 
-def test_share_near_its_bound_has_a_small_margin() -> None:
-    assert axis.reduce_margin(105.0, 99.0, [99.9, 100.0], 100.0) == pytest.approx(100.06)
-    assert axis.reduce_margin(105.0, 99.0, [100.5], 100.0) == pytest.approx(
-        100.59
-    )  # an interval may end above
-    assert (
-        axis.reduce_margin(105.0, 0.0, [100.0], 100.0)
-        == axis.reduce_margin(105.0, 99.0, [100.0], math.inf)
-        == 105.0
-    )
+@each_case(
+    ("bottom", "highest", "end"),
+    [
+        (0.0, 115.0, 120.0),
+        (0.0, 64.0, 80.0),
+        (0.0, 100.0, 103.0),  # a mark at the last tick has a margin
+        (0.0, 12.0, 12.5),  # with a margin, ticks of 2 would be seven
+        (99.0, 100.0, 100.03),
+        (-5.0, 3.0, 4.0),
+    ],
+)
+def test_axis_ends_at_the_first_tick_above_its_marks(
+    bottom: float, highest: float, end: float
+) -> None:
+    assert axis.end_at_tick(bottom, highest) == pytest.approx(end)
+
+
+@given(st.floats(0, 50), st.floats(1e-3, 1e6))
+def test_last_tick_is_not_below_the_marks_and_a_third_of_the_axis_is_not_empty(
+    bottom: float, length: float
+) -> None:
+    _, axes = plt.subplots()
+    highest = bottom + length
+    axis.set_y_axis(axes, bottom, axis.end_at_tick(bottom, highest), "y")
+    top = axes.get_ylim()[1]
+    shown = [tick for tick in axes.get_yticks() if tick <= top * (1 + 1e-9)]
+    plt.close()
+    assert max(shown) >= highest * (1 - 1e-9) and top - highest < (top - bottom) / 3
 
 
 def test_numeric_levels_are_sorted_and_text_levels_keep_their_order() -> None:

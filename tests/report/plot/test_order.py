@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from virtperf.report import plot
@@ -32,11 +35,37 @@ def test_each_ordered_point_stands_at_its_rank_and_the_others_are_not_drawn() ->
     assert places == {(0, 1), (0, 2), (1, 3)}
 
 
-def test_each_pair_is_a_line_that_descends_and_dotted_where_equal_values_are_allowed() -> None:
-    lines = [line for line in chart().axes[0].lines if len(line.get_ydata()) == 2]  # type: ignore[arg-type]
-    assert [list(line.get_ydata()) for line in lines] == [[3, 2], [2, 1]]
-    assert [line.get_linestyle() for line in lines] == ["-", "--"]
-    assert lines[0].get_color() != lines[1].get_color()  # within a series, across series
+def heights(axes: Axes) -> list[list[float]]:
+    return [[float(y) for y in line.get_ydata()] for line in axes.lines]  # type: ignore[union-attr]
+
+
+def test_pairs_are_lines_within_a_series_and_within_a_level_dotted_where_equal_is_allowed() -> None:
+    axes = chart().axes[0]
+    assert heights(axes) == [[2, 1], [2, 3]]
+    assert [line.get_linestyle() for line in axes.lines] == ["--", "-"]
+    assert axes.lines[0].get_color() != axes.lines[1].get_color()
+
+
+def test_a_pale_line_joins_points_of_a_series_that_no_claim_orders() -> None:
+    apart = replace(PANEL, ranks={**PANEL.ranks, ("b", 2): 1})
+    b, a = sorted(chart(apart).axes[0].lines[1:], key=lambda line: line.get_ydata()[0])  # type: ignore[index]
+    assert list(b.get_ydata()) == [1, 1] and b.get_alpha() < a.get_alpha()  # type: ignore[arg-type, operator]
+    tied = replace(apart, ties=frozenset({(("b", 1), ("b", 2))}))
+    assert [line.get_alpha() for line in chart(tied).axes[0].lines[1:]] == [1, 1]
+
+
+def test_points_with_one_rank_stand_beside_each_other() -> None:
+    beside = OrderPanel("", {"a": "a", "b": "b"}, {("a", 1): 2, ("b", 1): 2, ("b", 2): 1}, {})
+    (a,), (b, _) = (points.get_offsets().tolist() for points in chart(beside).axes[0].collections)  # type: ignore[union-attr]
+    assert a[0] == b[0] and 0 < a[1] - b[1] < 1 and a[1] + b[1] == 4
+
+
+def test_series_are_named_at_their_ends_if_there_is_room_else_in_a_legend() -> None:
+    figure = chart(replace(PANEL, ranks={**PANEL.ranks, ("b", 2): 1}))
+    assert not figure.legends and [text.get_text() for text in figure.axes[0].texts] == ["a", "b"]
+    crossed = replace(PANEL, ranks={**PANEL.ranks, ("a", 2): 1})
+    figure = chart(crossed)  # to the right of the only point of b
+    assert figure.legends and not figure.axes[0].texts
 
 
 def test_panels_have_titles_and_one_legend() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from virtperf.core.numbers import pretty
 from virtperf.report.plot.theme import CHARACTER_WIDTH, FIGURE_WIDTH, FONT_SIZE
@@ -27,6 +27,9 @@ CLIPPED_HEIGHT_FACTOR = 2.2  # axis limit then, as a multiple of the largest wel
 MAX_LABELLED_TICKS = 14  # numeric levels that each get a tick label
 LOG_MARGIN_FACTOR = 1.4  # a logarithmic axis extends beyond the values by this factor
 TWO_DECADES = 100.0
+MAX_INTERVALS = 6  # between ticks of the y axis
+TICK_STEPS = (1, 2, 2.5, 5, 10)  # between ticks, times a power of ten: at least three intervals
+HEAD_SHARE = 0.03  # of the axis, which is left free above its highest mark
 LABEL_PAD_PT = 8  # points between an axis and the label above it
 PANEL_MARGIN = 80  # approximate width of a figure beside its panels
 PANEL_WIDTH = FIGURE_WIDTH - PANEL_MARGIN
@@ -184,14 +187,23 @@ def lower_limit(
     return max(0.0, math.floor((lowest - 0.1 * (top - lowest)) / step) * step)
 
 
-def reduce_margin(top: float, bottom: float, values: Sequence[float], bound: float) -> float:
-    """Upper limit of an axis that starts above 0 with a natural bound: the margin above is a share
-    of the visible part only.
+def end_at_tick(bottom: float, highest: float) -> float:
+    """Upper limit of a y axis from `bottom` whose last tick is at or above the `highest` mark, with less
+    than a third of the axis above it.
     """
-    if bottom <= 0 or not math.isfinite(bound):
-        return top
-    full = max(bound, *values)
-    return min(top, full + 0.06 * (full - bottom))
+    top = highest
+    for _ in range(len(TICK_STEPS)):  # a higher limit may have a larger step
+        ticks = _y_locator().tick_values(bottom, top)
+        last = float(ticks[np.argmax(ticks >= highest - 1e-9 * abs(highest))])
+        limit = max(last, highest + HEAD_SHARE * (last - bottom))
+        if limit == top:
+            break
+        top = limit
+    return top
+
+
+def _y_locator() -> MaxNLocator:
+    return MaxNLocator(nbins=MAX_INTERVALS, steps=list(TICK_STEPS))
 
 
 def set_y_axis(axes: Axes, bottom: float, top: float, label: str, *, begins: bool = True) -> None:
@@ -203,7 +215,7 @@ def set_y_axis(axes: Axes, bottom: float, top: float, label: str, *, begins: boo
     """
     axes.set_ylim(bottom, top)
     axes.grid(visible=True, axis="y")
-    axes.locator_params(axis="y", nbins=6)
+    axes.yaxis.set_major_locator(_y_locator())
     axes.yaxis.set_major_formatter(lambda value, _: pretty(value, 6))
     _label_above(axes, label + (f" (axis from {pretty(bottom)})" if bottom > 0 and begins else ""))
 

@@ -36,6 +36,7 @@ from virtperf.report.plot.theme import (
     series_styles,
     theme,
 )
+from virtperf.report.range_words import NARROW
 
 
 def lines(
@@ -252,7 +253,9 @@ def _draw_panel(
     if log:
         axis.set_log_axis(axes, [*values, *axis.finite_values(ranges[["low", "high"]])], label)
     else:
-        axis.set_y_axis(axes, bottom, axis.reduce_margin(top, bottom, values, high), label)
+        highest = min(top, max([*values, *ranges["high"].dropna()], default=top))
+        end = axis.end_at_tick(bottom, highest if highest > bottom else top)
+        axis.set_y_axis(axes, bottom, end, label)
     # groups of bars have no gaps; lines are dodged by the same offset at all levels
     shown = {level for drawn_levels in at.values() for level in drawn_levels}
     groups = {
@@ -328,7 +331,7 @@ class _Series:
                 inner = (narrower | ~rows["x"].isin(rows["x"][narrower])).to_numpy()
                 marks.fill_between_points(self.axes, x[inner], rows[inner], style.colour, at)
         if self.bars:
-            self._draw_exact(ranges)
+            self._draw_narrow(ranges)
         for kind, rows in self._layer(MARK).groupby("kind", sort=False):
             (self._draw_bars if self.bars else self._draw_points)(
                 str(kind), rows, joined=curve is None
@@ -375,15 +378,16 @@ class _Series:
             else:
                 self._draw_marks(kind, at, x, part)
 
-    def _draw_exact(self, ranges: pd.DataFrame) -> None:
-        """Draw thin bars up to the values of a series that are all exact: their boxes are lines, which
-        are easily overlooked.
+    def _draw_narrow(self, ranges: pd.DataFrame) -> None:
+        """Draw thin bars up to narrow ranges: their boxes are little more than lines, which are easily
+        overlooked.
         """
-        exact = np.isclose(ranges["low"].astype(float), ranges["high"].astype(float)).all()
-        marked = set(self._layer(MARK)["x"])
-        if not exact or ranges["x"].nunique() < 2 or not self._from_zero:
+        ends = ranges.groupby("x").agg({"low": "min", "high": "max"}).astype(float)
+        narrow = ends.index[ends["high"] * (1 - NARROW) <= ends["low"] * (1 + NARROW)]
+        bare = ranges["x"].isin(narrow) & ~ranges["x"].isin(set(self._layer(MARK)["x"]))
+        if not self._from_zero:
             return
-        for at, x, rows in self._by_offset(ranges[~ranges["x"].isin(marked)].drop_duplicates("x")):
+        for at, x, rows in self._by_offset(ranges[bare].drop_duplicates("x")):
             values = rows["low"].to_numpy(dtype=float)
             width = self._data_width
             marks.draw_bars(self.axes, x, values, self.style, at, width, solid=False)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -14,6 +15,7 @@ from matplotlib.lines import Line2D
 from virtperf.report.axis_words import AxisWords
 from virtperf.report.plot import axis, marks
 from virtperf.report.plot.theme import (
+    CHARACTER_WIDTH,
     MANY_PANELS_SHARE,
     MUTED_COLOUR,
     PANEL_SHARES,
@@ -23,18 +25,27 @@ from virtperf.report.plot.theme import (
     series_styles,
     theme,
 )
+from virtperf.report.wording import printable
 
 if TYPE_CHECKING:
     from virtperf.report.orders import OrderedPoint, OrderPanel
 
-DODGED_WIDTH = 0.6  # of the distance between two levels, for all series together
 RANK_HEIGHT = 16  # points between two ranks
-MIN_HEIGHT, MAX_HEIGHT = 70, 130  # of a panel with its axis, in points
+MIN_HEIGHT, MAX_HEIGHT = 70, 200  # of a panel with its axis, in points
+TIE_STEP = 0.3  # ranks between two series that stand together
+LABEL_RANKS = 0.8  # ranks above and below a label at the end of a series that must be free
+LABEL_GAP = 8  # points between the last mark of a series and its label
 AT_LEAST = (0, (1.5, 2))  # dashes of a relation that allows equal values
+GUIDE_ALPHA = 0.35  # of a line between points of a series that no claim orders
+
+Places = dict["OrderedPoint", tuple[float, float]]
 
 
 def order(points: pd.DataFrame, panels: Sequence[OrderPanel], *, x: str, ylabel: str) -> Figure:
     """Draw each point at its rank, and a line for each pair; the height has no scale.
+
+    Points of one series and neighbouring levels are joined by a pale, level line where no pair is
+    stated. Series are named at their ends if there is room, else in a legend.
 
     Parameters
     ----------
@@ -62,45 +73,115 @@ def order(points: pd.DataFrame, panels: Sequence[OrderPanel], *, x: str, ylabel:
     with theme():
         figure, axes = create_panels(len(panels), height=height / share)
         dotted = " (dotted: or equal)" if not all(all(p.pairs.values()) for p in panels) else ""
-        label = f"{ylabel}: order only; of joined points the upper is more{dotted}"
+        label = f"{ylabel}, order only: of joined points the upper is more{dotted}"
+        named = len(series) > 1
         for drawn, panel in zip(axes, panels, strict=True):
             first = drawn is axes[0]
             title = ". ".join(filter(None, (panel.title, label if first else "")))
             axis.set_y_axis(drawn, 0.5, max(panel.ranks.values()) + 0.5, title, begins=False)
-            _draw_panel(drawn, panel, levels, styles)
+            places = _places(panel, levels)
+            _draw_panel(drawn, panel, levels, styles, places)
             levels.draw(drawn, words.label(x), labelled=drawn is axes[-1])
-        named = [
-            (Line2D([], [], color=o.colour, marker=o.marker, markersize=6.5), name)
-            for name, o in styles.items()
-        ]
-        marks.draw_legend(figure, named if len(series) > 1 else [], [])
+            if named and len(panels) == 1 and (ends := _free_ends(places)):
+                _label_ends(drawn, ends, styles, levels)
+                named = False
+        marks.draw_legend(
+            figure,
+            [
+                (Line2D([], [], color=o.colour, marker=o.marker, markersize=6.5), name)
+                for name, o in styles.items()
+                if named
+            ],
+            [],
+        )
     return figure
 
 
-def _draw_panel(
-    axes: Axes, panel: OrderPanel, levels: axis.AxisLevels, styles: dict[str, SeriesStyle]
-) -> None:
-    step, names = DODGED_WIDTH / len(styles), list(styles)
-
-    def place(point: OrderedPoint) -> tuple[float, int]:
-        shift = (names.index(point[0]) - (len(names) - 1) / 2) * step
-        return levels.positions[point[1]] + shift, panel.ranks[point]
-
-    for (greater, smaller), strict in panel.pairs.items():
-        within = greater[0] == smaller[0]
-        ends = zip(place(greater), place(smaller), strict=True)
-        axes.plot(
-            *map(list, ends),
-            color=styles[greater[0]].colour if within else MUTED_COLOUR,
-            linestyle="-" if strict else AT_LEAST,
-            linewidth=1.6 if within else 0.8,
-            zorder=2 if within else 1.5,
-        )
+def _places(panel: OrderPanel, levels: axis.AxisLevels) -> Places:
+    """Position of each point: its level and rank, beside others with both the same."""
+    together: dict[tuple[Any, int], list[OrderedPoint]] = {}
     for name in panel.series:
-        style = styles[name]
-        at, height = zip(*(place(p) for p in panel.ranks if p[0] == name), strict=True)
+        for point, rank in panel.ranks.items():
+            if point[0] == name:
+                together.setdefault((point[1], rank), []).append(point)
+    return {
+        point: (levels.positions[level], rank + ((len(group) - 1) / 2 - k) * TIE_STEP)
+        for (level, rank), group in together.items()
+        for k, point in enumerate(group)
+    }
+
+
+def _draw_panel(
+    axes: Axes,
+    panel: OrderPanel,
+    levels: axis.AxisLevels,
+    styles: Mapping[str, SeriesStyle],
+    places: Places,
+) -> None:
+    for (greater, smaller), strict in panel.pairs.items():
+        if greater[1] == smaller[1]:
+            _join(axes, places[greater], places[smaller], MUTED_COLOUR, strict, linewidth=0.8)
+    for name in panel.series:
+        style, own = styles[name], [p for p in places if p[0] == name]
+        own.sort(key=lambda point: levels.positions[point[1]])
+        for a, b in pairwise(own):
+            ordered = panel.ranks[a] != panel.ranks[b]
+            strict = all(panel.pairs.get(pair, True) for pair in ((a, b), (b, a)))
+            alpha = 1.0 if ordered or (a, b) in panel.ties else GUIDE_ALPHA
+            _join(axes, places[a], places[b], style.colour, strict, linewidth=1.6, alpha=alpha)
+        at, height = zip(*(places[point] for point in own), strict=True)
         axes.scatter(
             at, height, s=marks.MEAN_AREA, color=style.colour, marker=style.marker, zorder=3
         )
     axes.set_yticks([])
     axes.grid(visible=False)
+
+
+def _join(
+    axes: Axes,
+    a: tuple[float, float],
+    b: tuple[float, float],
+    colour: str,
+    strict: bool,
+    **style: float,
+) -> None:
+    dashes: Any = "-" if strict else AT_LEAST
+    axes.plot(*zip(a, b, strict=True), color=colour, linestyle=dashes, zorder=2, **style)
+
+
+def _free_ends(places: Places) -> Places:
+    """Last point of each series, if there is room for a label beside each; else none."""
+    ends: Places = {}
+    for name in dict.fromkeys(name for name, _ in places):
+        last = max((p for p in places if p[0] == name), key=lambda point: places[point])
+        at, height = places[last]
+        near = (
+            abs(other - height) < LABEL_RANKS
+            for point, (x, other) in places.items()
+            if point != last and x >= at
+        )
+        if any(near):
+            return {}
+        ends[last] = places[last]
+    return ends
+
+
+def _label_ends(
+    axes: Axes, ends: Places, styles: Mapping[str, SeriesStyle], levels: axis.AxisLevels
+) -> None:
+    """Name the series beside their last points, and make room at the right for it."""
+    left, right = axes.get_xlim()
+    for (name, _), place in ends.items():
+        axes.annotate(
+            printable(name),
+            place,
+            (LABEL_GAP, 0),
+            textcoords="offset points",
+            va="center",
+            color=styles[name].colour,
+        )
+    furthest = max(
+        at + (LABEL_GAP + len(name) * CHARACTER_WIDTH) * levels.data_per_point
+        for (name, _), (at, _) in ends.items()
+    )
+    axes.set_xlim(left, max(right, furthest))
