@@ -256,7 +256,7 @@ def order_rows(data: StudyData, exhibit: Exhibit) -> list[OrderRow]:
                 labels,
                 part=0,
                 name=lambda group: _join_names([tick_label(factor, x) for _, x in group]),
-                title=lambda names: _by_levels(_series_names(data.study, exhibit, names), factor),
+                title=lambda names: _by_levels(data.study, exhibit, names),
             ),
             *_shared_rows(
                 edges,
@@ -308,9 +308,11 @@ def _row(title: str, edges: Edges, name: Callable[[list[OrderedPoint]], str]) ->
     return OrderRow(title, False, places, lines)
 
 
-def _by_levels(names: str, factor: Factor) -> str:
+def _by_levels(study: Study, exhibit: Exhibit, labels: Sequence[str]) -> str:
     """Names of series, and of what their levels are numbers of."""
-    return names if factor.level_labels else f"{names}, by {factor.label}"
+    names, factor = _series_names(study, exhibit, labels), study.axis(exhibit)
+    numbers = all(isinstance(x, int | float) for _, x, _ in study.points(exhibit))
+    return f"{names}, by {factor.label}" if numbers else names
 
 
 def _point_names(

@@ -286,7 +286,7 @@ def _record(
         statements = tuple(_text_statements(context, exhibit))
         beside = (
             *_not_drawn(order_chart(data, exhibit)),
-            Folded(summary="Statements of the text", blocks=statements),
+            *([Folded(summary="Statements of the text", blocks=statements)] if statements else []),
         )
         description = "; ".join(order_lines(data, exhibit))
     else:
@@ -338,11 +338,13 @@ def _text_statements(context: Context, exhibit: Exhibit) -> Iterator[Block]:
     if all(claim.says.rstrip(".") in title for claim in ordering):
         orders = []
     ordered = {claim.id for claim in ordering} if orders else set()
+    finding = next((f for f in study.findings if f.figure == exhibit.id), None)
+    told = set() if exhibit.shows or finding is None else {*finding.claims}
     about = [
         claim
         for claim in context.data.paper_claims
         if exhibit.id in claim.exhibits
-        and claim.id not in ordered
+        and claim.id not in ordered | told
         and context.data.result(claim.id).get("text_verdict") != Verdict.CONVENTION
         and _compares_or_prints(study, claim)
         and names & {q.name for q in claim.quantities}

@@ -22,6 +22,7 @@ from virtperf.report.plot.long import (
     RANGE,
     RUN,
     SOLID,
+    TEXT,
     UNNAMED,
     WITH_ASSUMPTIONS,
     LongFrame,
@@ -212,7 +213,7 @@ GROUP_WIDTH = 0.84  # of the distance between two levels, for all series togethe
 MAX_SERIES_WIDTH = {False: 14.0, True: 56.0}  # points of a series at a level; lines, bars
 MARK_WIDTH = 5.0
 """Points of a series without ranges: wider, its marks would seem to be at other numbers."""
-TOO_NEAR = 0.03  # of the height of an axis, between marks of two series
+TOO_NEAR = 0.02  # of the height of an axis, between marks of two series
 MEASURED_OFFSET = 0.7  # of that width; shift of a measured mark to the right of a range
 
 OffsetGroups = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
@@ -294,14 +295,18 @@ def _draw_panel(
 
 
 def _overlap(rows: pd.DataFrame, top: float) -> bool:
-    """Whether marks or ranges of two series are at the same height (`TOO_NEAR` of the `top`)."""
+    """Whether ranges of two series overlap at a level, or their marks are at the same height, by
+    `TOO_NEAR` of the `top`.
+    """
     ends = rows.assign(
         low=rows[["low", "value"]].min(axis=1), high=rows[["high", "value"]].max(axis=1)
     )
     spans = ends.groupby(["x", "series"], sort=False).agg({"low": "min", "high": "max"})
+    marked = not rows["kind"].isin((TEXT, WITH_ASSUMPTIONS, PRINTED)).all()
+    least = TOO_NEAR * top if marked else -TOO_NEAR * top
     for _, level in spans.groupby("x", sort=False):
         ordered = level.sort_values("low").to_numpy(dtype=float)
-        if (ordered[1:, 0] < np.maximum.accumulate(ordered[:, 1])[:-1] + TOO_NEAR * top).any():
+        if (ordered[1:, 0] - np.maximum.accumulate(ordered[:, 1])[:-1] < least).any():
             return True
     return False
 

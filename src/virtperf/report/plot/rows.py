@@ -30,6 +30,7 @@ LINE = FONT_SIZE * 1.3  # height of a line of text, in points
 DOT_AREA = 70  # square points
 DOTS_APART = 11  # points between the dots of one place
 LANE_GAP = 12  # points above the dots of a lane
+LABEL_GAP = 12  # points between the labels of two columns
 ROW_GAP = 8  # points between two rows
 MAX_COLUMN = 130  # points between two columns
 
@@ -58,7 +59,7 @@ def rows(points: pd.DataFrame, orders: Sequence[OrderRow], *, ylabel: str) -> Fi
         int(width / CHARACTER_WIDTH),
     )
     labels = [
-        [wrap_text(place.label, int(column / CHARACTER_WIDTH)) for place in row.places]
+        [wrap_text(place.label, int((column - LABEL_GAP) / CHARACTER_WIDTH)) for place in row.places]
         for row in orders
     ]
     with theme():
