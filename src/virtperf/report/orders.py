@@ -28,6 +28,8 @@ Ties = frozenset[tuple[OrderedPoint, OrderedPoint]]  # points that claims call a
 MIN_ORDERED_POINTS, MAX_ORDERED_POINTS = 7, 25
 """Points in a panel of a drawn order: fewer are a line of text, more can't be told apart."""
 MIN_RANKS = 3  # of a drawn order: mere pairs are a line of text
+MAX_POINTS_OF_A_ROW = 8  # figures with more have a row for each series
+MAX_ROWS, MAX_COLUMNS, MAX_LANES = 4, 7, 4  # of rows that are drawn
 MAX_SLACK = 0.5
 """Largest share of the height over which a drawn point could be moved without breaking an order: the
 place of a point with more would be an invention.
@@ -63,6 +65,36 @@ class OrderChart:
     panels: tuple[OrderPanel, ...]
     n_points: int
     n_pairs: int
+
+
+@dataclass(frozen=True)
+class OrderPlace:
+    """Points that an order does not tell apart, with their joint `label`; 0 is the `column` of the
+    greatest, and the uppermost `lane`.
+    """
+
+    points: tuple[OrderedPoint, ...]
+    label: str
+    column: int
+    lane: int
+
+
+@dataclass(frozen=True)
+class OrderRow:
+    """An order to be drawn from left to right; `shared`: by the points of several series or levels, of
+    which it has the first; `lines`: indices of places (greater, smaller), without those that follow
+    from others; whether strictly.
+    """
+
+    title: str
+    shared: bool
+    places: tuple[OrderPlace, ...]
+    lines: Mapping[tuple[int, int], bool]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return 1 + max(place.column for place in self.places)
 
 
 def order_claims(data: StudyData, exhibit: Exhibit) -> tuple[set[Quantity], list[OrderClaim]]:
@@ -200,6 +232,107 @@ def order_chart(data: StudyData, exhibit: Exhibit) -> OrderChart | None:
     ]
     n_pairs += sum(len(p.pairs) - len(s.pairs) for p, s in zip(panels, shown, strict=True))
     return OrderChart(tuple(shown), len(whole.ascending) - drawn, n_pairs)
+
+
+def order_rows(data: StudyData, exhibit: Exhibit) -> list[OrderRow]:
+    """The orders of a figure's points that claims state, as rows of places from the greatest to the
+    smallest.
+
+    One row has all points if they are few; else there is one for each series, and one for each level,
+    and those with the same order share it. Empty if claims contradict each other, if all rows are
+    mere pairs, or if one has too many places for a picture.
+    """
+    points, edges = _stated_pairs(data, exhibit)
+    factor = data.study.axis(exhibit)
+    if not edges or _places(edges) is None:
+        return []
+    labels = list(dict.fromkeys(series for series, _ in points))
+    if len(points) <= MAX_POINTS_OF_A_ROW:
+        rows = [_row("", edges, lambda group: _point_names(group, points, factor))]
+    else:
+        rows = [
+            *_shared_rows(
+                edges,
+                labels,
+                part=0,
+                name=lambda group: _join_names([tick_label(factor, x) for _, x in group]),
+                title=lambda names: _by_levels(data.study, exhibit, names),
+            ),
+            *_shared_rows(
+                edges,
+                list(dict.fromkeys(x for _, x in points)),
+                part=1,
+                name=lambda group: _join_names([label for label, _ in group]),
+                title=lambda xs: _levels_named([tick_label(factor, x) for x in xs], factor),
+            ),
+        ]
+    rows = [row for row in rows if row.n_columns >= MIN_RANKS]
+    crowded = any(
+        row.n_columns > MAX_COLUMNS or max(place.lane for place in row.places) >= MAX_LANES
+        for row in rows
+    )
+    return [] if crowded or len(rows) > MAX_ROWS else rows
+
+
+def _shared_rows(
+    edges: Edges,
+    found: Sequence[Any],
+    *,
+    part: int,
+    name: Callable[[list[OrderedPoint]], str],
+    title: Callable[[list[Any]], str],
+) -> Iterator[OrderRow]:
+    """One row for the series (`part` 0) or levels (1) in `found` whose points have the same order."""
+    alike: dict[Any, tuple[list[Any], Edges]] = {}
+    for value in found:
+        own = {pair: strict for pair, strict in edges.items() if pair[0][part] == value == pair[1][part]}
+        if own:
+            key = frozenset(((a[1 - part], b[1 - part]), strict) for (a, b), strict in own.items())
+            alike.setdefault(key, ([], own))[0].append(value)
+    for values, own in alike.values():
+        row = _row(title(values), own, name)
+        yield replace(row, shared=part == 0 and len(values) > 1)
+
+
+def _row(title: str, edges: Edges, name: Callable[[list[OrderedPoint]], str]) -> OrderRow:
+    found = _places(edges)
+    assert found is not None
+    columns = found.columns()
+    lanes = found.lanes(columns)
+    heads = list(found.groups)
+    places = tuple(
+        OrderPlace(tuple(found.groups[head]), name(found.groups[head]), columns[head], lanes[head])
+        for head in heads
+    )
+    lines = {(heads.index(a), heads.index(b)): strict for (a, b), strict in found.strict.items()}
+    return OrderRow(title, False, places, lines)
+
+
+def _by_levels(study: Study, exhibit: Exhibit, labels: Sequence[str]) -> str:
+    """Names of series, and of what their levels are numbers of."""
+    names, factor = _series_names(study, exhibit, labels), study.axis(exhibit)
+    numbers = all(isinstance(x, int | float) for _, x, _ in study.points(exhibit))
+    return f"{names}, by {factor.label}" if numbers else names
+
+
+def _point_names(
+    group: Sequence[OrderedPoint], points: Sequence[OrderedPoint], factor: Factor
+) -> str:
+    """Join points: the levels of each series; no level of a series with one, no name of an only
+    series.
+    """
+    several = len({series for series, _ in points}) > 1
+    of: dict[str, list[str]] = {}
+    for series, x in group:
+        of.setdefault(series, []).append(tick_label(factor, x))
+    return _join_names(
+        [
+            series
+            if several and sum(label == series for label, _ in points) == 1
+            else ", ".join([series] * several + [_levels_named(levels, factor)])
+            for series, levels in of.items()
+        ]
+    )
 
 
 def _is_drawn(panel: OrderPanel, levels: Sequence[Any]) -> bool:
@@ -479,6 +612,68 @@ def _order(edges: Edges) -> _Order | None:
     return _Order(ascending, below, direct)
 
 
+@dataclass(frozen=True)
+class _Places:
+    """Points of a partial order with the same points above and below, by one of them (`groups`), these in
+    ascending order; pairs of them without those that follow from others: whether strictly.
+    """
+
+    groups: dict[OrderedPoint, list[OrderedPoint]]
+    ascending: list[OrderedPoint]
+    strict: Edges
+
+    def columns(self) -> dict[OrderedPoint, int]:
+        """Column of each place: 0 has the greatest; a place below none is beside the next lower one."""
+        above: dict[OrderedPoint, list[OrderedPoint]] = {head: [] for head in self.ascending}
+        for greater, smaller in self.strict:
+            above[smaller].append(greater)
+        found: dict[OrderedPoint, int] = {}
+        for head in reversed(self.ascending):
+            found[head] = max((found[other] + 1 for other in above[head]), default=0)
+        for head in (head for head in self.ascending if not above[head]):
+            found[head] = min(found[b] for a, b in self.strict if a == head) - 1
+        return found
+
+    def lanes(self, columns: Mapping[OrderedPoint, int]) -> dict[OrderedPoint, int]:
+        """Lane of each place: that of a place above which no other continues yet, else a new one."""
+        tails: dict[OrderedPoint, int] = {}
+        for head in self.ascending:
+            tails[head] = max((tails[b] + 1 for a, b in self.strict if a == head), default=0)
+        found: dict[OrderedPoint, int] = {}
+        continued: set[OrderedPoint] = set()
+        for head in sorted(self.groups, key=lambda head: (columns[head], -tails[head])):
+            free = [a for a, b in self.strict if b == head and a not in continued]
+            if free:
+                before = min(free, key=found.__getitem__)
+                found[head] = found[before]
+                continued.add(before)
+            else:
+                found[head] = max(found.values(), default=-1) + 1
+        return found
+
+
+def _places(edges: Edges) -> _Places | None:
+    """The places of the points of a partial order; None if the relation has a cycle."""
+    order = _order(edges)
+    if order is None:
+        return None
+    above = {
+        p: frozenset(a for a in order.ascending if p in order.below[a]) for p in order.ascending
+    }
+    classes: dict[tuple[frozenset[OrderedPoint], frozenset[OrderedPoint]], list[OrderedPoint]] = {}
+    for point in dict.fromkeys(point for pair in edges for point in pair):
+        classes.setdefault((above[point], order.below[point]), []).append(point)
+    heads = {point: group[0] for group in classes.values() for point in group}
+    direct = {(heads[a], heads[b]) for a, others in order.direct.items() for b in others}
+    strict: Edges = {}
+    for (a, b), strictly in edges.items():
+        pair = heads[a], heads[b]
+        if pair in direct:
+            strict[pair] = strict.get(pair, True) and strictly
+    groups = {group[0]: group for group in classes.values()}
+    return _Places(groups, [p for p in order.ascending if p in groups], strict)
+
+
 def _chains(
     edges: Edges,
     name: Callable[[OrderedPoint], str],
@@ -487,26 +682,15 @@ def _chains(
     """Cover the transitive reduction by chains, the longest first; points with the same points
     above and below share a place. `first` formats the first point of a chain.
     """
-    order = _order(edges)
-    if order is None:
+    found = _places(edges)
+    if found is None:
         return
-    above = {
-        p: frozenset(a for a in order.ascending if p in order.below[a]) for p in order.ascending
-    }
-    classes: dict[tuple[frozenset[OrderedPoint], frozenset[OrderedPoint]], list[OrderedPoint]] = {}
-    for point in dict.fromkeys(point for pair in edges for point in pair):
-        classes.setdefault((above[point], order.below[point]), []).append(point)
-    heads = {point: group[0] for group in classes.values() for point in group}
-    groups = {group[0]: group for group in classes.values()}
-    uncovered = {(heads[a], heads[b]) for a, others in order.direct.items() for b in others}
-    steps = {a: [b for b in order.ascending if (a, b) in uncovered] for a in groups}
-    strict: Edges = {}
-    for (a, b), strictly in edges.items():
-        pair = heads[a], heads[b]
-        strict[pair] = strict.get(pair, True) and strictly
+    groups, strict = found.groups, found.strict
+    uncovered = set(strict)
+    steps = {a: [b for b in found.ascending if (a, b) in uncovered] for a in groups}
     while uncovered:
         longest: dict[OrderedPoint, list[OrderedPoint]] = {}
-        for point in filter(groups.__contains__, order.ascending):
+        for point in found.ascending:
             tails = [longest[b] for b in steps[point] if (point, b) in uncovered]
             longest[point] = [point, *max(tails, key=len, default=[])]
         chain = max(longest.values(), key=len)

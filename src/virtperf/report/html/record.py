@@ -123,7 +123,9 @@ def _is_open(block: Block, record: Record) -> bool:
         if is_link(block):
             return record.kind == "claims"
         if record.name or (drawn and record.kind not in _HEADS):
-            plain = isinstance(block, Listing) or block.style == "plain"
+            # the words of a count of verdicts are no sentence on the figure
+            sentence = isinstance(block, Paragraph) and isinstance(block.words, str)
+            plain = isinstance(block, Listing) or (sentence and block.style == "plain")
             said = _is_told_in_sentences(record) and plain
             return said or (block.style == "note" and record.kind != "table")
         return block.style != "small" or record.kind == "summary"

@@ -10,7 +10,7 @@ import pandas as pd
 
 from rawperf.core.errors import RawperfError, StudyError, require_known
 from rawperf.core.model import Flag, Level
-from virtperf.core.numbers import join_words, number, plural, pretty
+from virtperf.core.numbers import NO_BREAK, join_words, number, plural, pretty
 from virtperf.core.provenance import Provenance
 from virtperf.core.verdicts import Verdict
 from virtperf.report import findings, frames
@@ -32,6 +32,7 @@ from virtperf.report.orders import (
     order_chart,
     order_claims,
     order_lines,
+    order_rows,
 )
 from virtperf.report.range_words import WIDE, is_wide, says_little
 from virtperf.report.records import (
@@ -63,14 +64,15 @@ class Spec(ExhibitSpec):
     """`quantity` and `over` are defaults for series without their own.
 
     `log` is a logarithmic y axis, for line figures only; `labels` are names of levels on the x axis in
-    place of those of the factor; `in_words` is what the text says, in place of a picture of which
-    most points would say nothing.
+    place of those of the factor; `order` shows the order of the points alone; `in_words` is what the
+    text says, in place of a picture of which most points would say nothing.
     """
 
     series: tuple[Series, ...]
     quantity: str = ""
     over: str = ""
     log: Flag = False
+    order: Flag = False
     labels: dict[Level, str] = {}
     in_words: str = ""
 
@@ -149,7 +151,7 @@ def figure_kind(name: str, *, curves: bool) -> ExhibitKind:
             return None
         points = context.points(exhibit)
         drawn = drawn_points(context.study, points)
-        if is_mostly_open(points, drawn):
+        if exhibit.spec.get("order") or is_mostly_open(points, drawn):
             return _draw_order(context, exhibit, points)
         figure = _draw_points(context, exhibit, drawn if len(drawn) else points, shown)
         figure.set_label(POINTS)
@@ -281,7 +283,7 @@ def _record(
         statements = tuple(_text_statements(context, exhibit))
         beside = (
             *_not_drawn(order_chart(data, exhibit)),
-            Folded(summary="Statements of the text", blocks=statements),
+            *([Folded(summary="Statements of the text", blocks=statements)] if statements else []),
         )
         description = "; ".join(order_lines(data, exhibit))
     else:
@@ -327,14 +329,19 @@ def _text_statements(context: Context, exhibit: Exhibit) -> Iterator[Block]:
     sentences of its other claims.
     """
     study, orders = context.study, order_lines(context.data, exhibit)
-    ordering = {claim.id for claim in order_claims(context.data, exhibit)[1]} if orders else set()
     names = {quantity.name for _, _, quantity in context.study.points(exhibit)}
-    title = findings.title(context.data, exhibit, context.level)
+    title = findings.title(context.data, exhibit, context.level).replace(NO_BREAK, " ")
+    ordering = order_claims(context.data, exhibit)[1]
+    if all(claim.says.rstrip(".") in title for claim in ordering):
+        orders = []
+    ordered = {claim.id for claim in ordering} if orders else set()
+    finding = next((f for f in study.findings if f.figure == exhibit.id), None)
+    told = set() if exhibit.shows or finding is None else {*finding.claims}
     about = [
         claim
         for claim in context.data.paper_claims
         if exhibit.id in claim.exhibits
-        and claim.id not in ordering
+        and claim.id not in ordered | told
         and context.data.result(claim.id).get("text_verdict") != Verdict.CONVENTION
         and _compares_or_prints(study, claim)
         and names & {q.name for q in claim.quantities}
@@ -437,15 +444,17 @@ def collect_fits(shown: Sequence[object]) -> dict[str, Any]:
 
 
 def _draw_order(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> Figure | None:
-    """Draw the order of the points of one quantity, where claims state one; its label is `ORDER`."""
-    chart = order_chart(context.data, exhibit) if points["quantity"].nunique() == 1 else None
-    if chart is None:
-        return None
+    """Draw the order of the points, where claims state one; its label is `ORDER`."""
     from virtperf.report import plot
 
-    series = exhibit.series[0]
-    label = context.study.quantities[series.quantity].label
-    figure = plot.order(points, chart.panels, x=series.over, ylabel=label)
+    one = points["quantity"].nunique() == 1
+    label = context.study.quantities[exhibit.series[0].quantity].label if one else ""
+    if one and (chart := order_chart(context.data, exhibit)) is not None:
+        figure = plot.order(points, chart.panels, x=exhibit.series[0].over, ylabel=label)
+    elif rows := order_rows(context.data, exhibit):
+        figure = plot.rows(points, rows, ylabel=label)
+    else:
+        return None
     figure.set_label(ORDER)
     return figure
 

@@ -5,8 +5,9 @@ figure can be changed freely.
 from virtperf.report.plot.distributions import distribution
 from virtperf.report.plot.lines import bars, lines
 from virtperf.report.plot.order import order
+from virtperf.report.plot.rows import rows
 from virtperf.report.plot.svg import svg
 from virtperf.report.plot.theme import theme
 from virtperf.report.plot.timeline import timeline
 
-__all__ = ["bars", "distribution", "lines", "order", "svg", "theme", "timeline"]
+__all__ = ["bars", "distribution", "lines", "order", "rows", "svg", "theme", "timeline"]

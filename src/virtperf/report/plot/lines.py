@@ -22,6 +22,7 @@ from virtperf.report.plot.long import (
     RANGE,
     RUN,
     SOLID,
+    TEXT,
     UNNAMED,
     WITH_ASSUMPTIONS,
     LongFrame,
@@ -155,7 +156,7 @@ def _draw_figure(
         for present in [set(rows.loc[rows["panel"] == name, "series"])]
     }
     most = max(map(len, series_of.values()))
-    margin_pt = most * _max_series_width(rows, bars) / 2 + 8
+    margin_pt = (most - 0.5) * _max_series_width(rows, bars) + 8
     levels = axis.axis_levels(
         frame.levels, words["levels"].get(frame.x, ()), numeric=not bars, margin_pt=margin_pt
     )
@@ -212,6 +213,7 @@ GROUP_WIDTH = 0.84  # of the distance between two levels, for all series togethe
 MAX_SERIES_WIDTH = {False: 14.0, True: 56.0}  # points of a series at a level; lines, bars
 MARK_WIDTH = 5.0
 """Points of a series without ranges: wider, its marks would seem to be at other numbers."""
+TOO_NEAR = 0.02  # of the height of an axis, between marks of two series
 MEASURED_OFFSET = 0.7  # of that width; shift of a measured mark to the right of a range
 
 OffsetGroups = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
@@ -274,8 +276,12 @@ def _draw_panel(
         / max([1, *map(len, groups.values())]),
     )
     texts = dict(zip(levels.positions, levels.tick_labels, strict=True))
+    exact = levels.numeric and not has_offset_marks
+    apart = not exact or _overlap(rows, max(axes.get_ylim()))
     for series, drawn_levels in at.items():
-        places = {v: groups[v].index(series) - (len(groups[v]) - 1) / 2 for v in drawn_levels}
+        # a mark beside the number that it belongs to is to the right of it
+        first = {v: 0 if exact else (len(groups[v]) - 1) / 2 for v in drawn_levels}
+        places = {v: apart * (groups[v].index(series) - first[v]) for v in drawn_levels}
         shifts = {
             v: (place * width_factor - (width_factor - 1) / 2) * width
             for v, place in places.items()
@@ -287,6 +293,23 @@ def _draw_panel(
                 name = ", ".join(filter(None, (str(series), texts[level])))
                 place = levels.positions[level]
                 svg.add_tip(axes, place, shift, width * width_factor, f"{name}: {text}")
+
+
+def _overlap(rows: pd.DataFrame, top: float) -> bool:
+    """Whether ranges of two series overlap at a level, or their marks are at the same height, by
+    `TOO_NEAR` of the `top`.
+    """
+    ends = rows.assign(
+        low=rows[["low", "value"]].min(axis=1), high=rows[["high", "value"]].max(axis=1)
+    )
+    spans = ends.groupby(["x", "series"], sort=False).agg({"low": "min", "high": "max"})
+    marked = not rows["kind"].isin((TEXT, WITH_ASSUMPTIONS, PRINTED)).all()
+    least = TOO_NEAR * top if marked else -TOO_NEAR * top
+    for _, level in spans.groupby("x", sort=False):
+        ordered = level.sort_values("low").to_numpy(dtype=float)
+        if (ordered[1:, 0] - np.maximum.accumulate(ordered[:, 1])[:-1] < least).any():
+            return True
+    return False
 
 
 @dataclass(frozen=True)

@@ -46,8 +46,8 @@ WIDTH_SHARES = {
 FILL_ALPHAS = {TEXT: 0.2, WITH_ASSUMPTIONS: 0.6}
 EDGE_ALPHAS = {TEXT: 0.5, WITH_ASSUMPTIONS: 1.0}
 COLUMN_ALPHA = 0.55  # of the fill of a measured value
-EXACT_LINE = 2.2  # width of a range without a length, in points
-LINK_ALPHA = 0.07
+EXACT_LINE = 3.0  # width of a range without a length, in points
+LINK_ALPHA = 0.15
 MEAN_AREA, PRINTED_AREA, RUN_AREA = (
     46,
     32,
