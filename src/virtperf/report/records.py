@@ -170,11 +170,12 @@ def _cell(value: Any) -> str | int | float | bool | None:
 
 
 class Drawing(Part):
-    """A figure's picture: one SVG element in light colours, alternative text, digest of the numbers
-    drawn.
+    """A figure's picture: one SVG element in light colours, a second one for a phone ("" if the first
+    suits it), alternative text, digest of the numbers drawn.
     """
 
     svg: str
+    narrow: str = ""
     description: str
     digest: str
 
