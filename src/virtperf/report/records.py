@@ -183,7 +183,7 @@ class Record(Part):
     `heading` (of a section, at `level`) and `note` (Markdown) are above everything, `shows`, what
         the drawing shows in one sentence, above the drawing, `blocks` below it and the caption.
     `drawing`: one SVG element in light colours, beside which `description` is the alternative text;
-        both are empty without a picture.
+        both are empty without a picture. `narrow`: the same for a phone, "" if the first suits it.
     `folded`: collapsed behind its name and title.
     """
 
@@ -203,6 +203,7 @@ class Record(Part):
     lineage: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
     drawing: str = ""
+    narrow: str = ""
     description: str = ""
     folded: bool = False
 

@@ -43,12 +43,14 @@ def test_hypotheses_of_a_measured_study_are_listed_by_level(loaded: LoadedStudy)
     data = replace(loaded.data, study=study, verdicts_by_level=VERDICTS_BY_LEVEL.frame(rows))
     made = record(replace(loaded.context, data=data))
     text = " ".join(plain(made).split())
-    assert "Do the hypotheses hold on every system?" in text
     assert "Printed" not in text and "left out (3)" in text
     assert (
         "does not hold here 52 (48 to 56) %" in text and "holds here 60.0 (58.0 to 62.0) %" in text
     )
-    assert made.shows == "0 of 1 hypothesis have the same verdict on every system."
+    assert made.title == (
+        "1 hypothesis holds on one system and fails on another; "
+        "0 of 1 have the same verdict on every system"
+    )
     verdicts = made.numbers[0].frame().set_index(["claim", "system"])["measured_verdict"]
     assert verdicts.to_dict() == {
         ("more-at-8", "a"): "does not hold here",
@@ -68,6 +70,26 @@ def test_verdict_over_every_level_has_its_own_column(loaded: LoadedStudy) -> Non
     assert "over every system" in text and "undecided 55 (50 to 60) %" in text
 
 
+def test_claims_of_a_paper_that_hold_are_counted_at_other_levels(loaded: LoadedStudy) -> None:
+    factor = loaded.study.factors["system"]
+    first, second = factor.default, next(x for x in factor.levels if x != factor.default)
+    found = {
+        "more-at-8": ("reproduced", "refuted"),
+        "flat": ("reproduced", "value agrees"),
+        "busy": ("refuted", "reproduced"),
+        "best-at-8": ("reproduced", "undecided"),
+    }
+    rows = [
+        {"claim": claim, "level": level, "measured_verdict": verdict, "reason": ""}
+        for claim, verdicts in found.items()
+        for level, verdict in zip((first, second), verdicts, strict=True)
+    ]
+    study = loaded.data.study.model_copy(update={"judged_over": "system"})
+    data = replace(loaded.data, study=study, verdicts_by_level=VERDICTS_BY_LEVEL.frame(rows))
+    title = record(replace(loaded.context, data=data)).title
+    assert title.endswith(f", 1 of 2 hold on {factor.show(second)}")
+
+
 def test_undecided_everywhere_is_told_apart_from_agreement(loaded: LoadedStudy) -> None:
     rows = [
         {"claim": "more-at-8", "level": level, "measured_verdict": "undecided", "reason": ""}
@@ -75,7 +97,7 @@ def test_undecided_everywhere_is_told_apart_from_agreement(loaded: LoadedStudy) 
     ]
     study = loaded.data.study.model_copy(update={"kind": "measured", "judged_over": "system"})
     data = replace(loaded.data, study=study, verdicts_by_level=VERDICTS_BY_LEVEL.frame(rows))
-    shown = record(replace(loaded.context, data=data)).shows
-    assert shown == (
-        "1 of 1 hypothesis have the same verdict on every system, 1 of them undecided."
+    assert record(replace(loaded.context, data=data)).title == (
+        "No hypothesis holds on one system and fails on another; "
+        "1 of 1 have the same verdict on every system, 1 of them undecided"
     )

@@ -5,12 +5,13 @@ factor, such as other machines or sessions: one row a claim, one column a level.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
-from virtperf.core.numbers import interval, plural
-from virtperf.core.verdicts import Verdict
+from virtperf.core.numbers import interval, join_words, plural
+from virtperf.core.verdicts import AGREED, EXCLUDED, Verdict
 from virtperf.report.claim_words import (
     claim_in_words,
     estimate_unit,
@@ -48,7 +49,7 @@ def record(context: Context) -> Record:
         levels = [level for level in (*others, EVERY) if level in known]
     else:
         levels = [factor.default or "", *others, *([EVERY] if EVERY in known else [])]
-    agreeing = undecided = 0
+    by_claim: list[list[str]] = []
     rows: list[tuple[Words, ...]] = []
     table = []
     left_out = 0
@@ -58,13 +59,7 @@ def record(context: Context) -> Record:
         if all(measured_verdict(result) == Verdict.NO_MEASUREMENT for result in elsewhere):
             left_out += 1
             continue
-        found = {
-            word
-            for level, result in zip(levels, results, strict=True)
-            if level != EVERY and (word := measured_verdict(result)) != Verdict.NO_MEASUREMENT
-        }
-        agreeing += len(found) == 1
-        undecided += found == {Verdict.UNDECIDED}
+        by_claim.append([measured_verdict(result) for result in results])
         texts = (claim.says,) if measured else (claim.says, claim_in_words(claim, data).printed)
         rows.append((*texts, *(_cell(claim, study, r, limits=not measured) for r in results)))
         for level, result in zip(levels, results, strict=True):
@@ -83,7 +78,6 @@ def record(context: Context) -> Record:
     word, what = ("hypothesis", "Hypotheses") if measured else ("claim", "Claims")
     without = "runs" if study.pooled_factor else "a run at another level"
     words = _about(study, factor)
-    open_ones = f", {undecided} of them undecided" if undecided else ""
     if left_out:
         words += f" {what} without {without} are left out ({left_out})."
     words += (
@@ -98,12 +92,48 @@ def record(context: Context) -> Record:
     return register(
         context,
         "elsewhere",
-        Paragraph(words=words),
         grid,
-        title=f"Do the {what.lower()} hold on every {factor.label}?",
-        shows=f"{agreeing} of {plural(len(rows), word, what.lower())} have the same verdict on every "
-        f"{factor.label}{open_ones}.",
+        Paragraph(words=words, style="small"),
+        title=(
+            _same_everywhere(
+                [v[: -1 if EVERY in levels else None] for v in by_claim], factor, word, what
+            )
+            if measured
+            else _held_elsewhere(by_claim, levels, factor)
+        ),
         numbers=(Numbers.of(pd.DataFrame(table), f"{study.id}-elsewhere"),),
+    )
+
+
+def _held_elsewhere(verdicts: list[list[str]], levels: Sequence[Any], factor: Factor) -> str:
+    """How many of the claims that hold at the first level hold at each other one, of those decided
+    there.
+    """
+    held = [of_claim for of_claim in verdicts if of_claim[0] in AGREED]
+    counted = []
+    for k, level in list(enumerate(levels))[1:]:
+        decided = [of_claim[k] for of_claim in held if of_claim[k] in (*AGREED, *EXCLUDED)]
+        agreed = sum(word in AGREED for word in decided)
+        if level != EVERY and decided:
+            counted.append(f"{agreed} of {len(decided)} hold on {factor.show(level)}")
+    claims = f"Of the claims that hold on {factor.show(levels[0])}"
+    return f"{claims}, {join_words(counted)}" if counted else f"{claims}, none is decided elsewhere"
+
+
+def _same_everywhere(verdicts: list[list[str]], factor: Factor, word: str, words: str) -> str:
+    """How many statements hold at one level and fail at another, and how many have one verdict."""
+    known = [{word for word in of_claim if word != Verdict.NO_MEASUREMENT} for of_claim in verdicts]
+    opposed = sum(
+        not found.isdisjoint(AGREED) and not found.isdisjoint(EXCLUDED) for found in known
+    )
+    same = sum(len(found) == 1 for found in known)
+    undecided = sum(found == {Verdict.UNDECIDED} for found in known)
+    both = f"{plural(opposed, word, words.lower()) if opposed else f'No {word}'} "
+    both += f"{'hold' if opposed > 1 else 'holds'} on one {factor.label} and "
+    both += f"{'fail' if opposed > 1 else 'fails'} on another"
+    open_ones = f", {undecided} of them undecided" if undecided else ""
+    return (
+        f"{both}; {same} of {len(known)} have the same verdict on every {factor.label}{open_ones}"
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from virtperf.core.numbers import PROSE_SIGNIFICANT, interval, plural, pretty
+from virtperf.core.numbers import PROSE_SIGNIFICANT, interval, join_words, plural, pretty
 from virtperf.core.verdicts import Verdict
 from virtperf.report.axis_words import tick_label
 from virtperf.report.claim_words import claim_in_words, measured_verdict
@@ -16,7 +17,7 @@ from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, note, register
 from virtperf.report.other_readings import READING_NAMES, collapsed_table, measured_changes
 from virtperf.report.records import Grid, Listing, Numbers, Paragraph, Record, Span, Words
-from virtperf.report.wording import trace_key
+from virtperf.report.wording import OF_MANY, trace_key
 from virtperf.study.claims import Claim
 
 COLUMNS = [
@@ -89,9 +90,17 @@ def record(context: Context) -> Record:
         error_note,
         grid,
         *otherwise,
+        shows=_counted([measured_verdict(result) for result in results]),
         claims=claims,
         numbers=(numbers,),
     )
+
+
+def _counted(verdicts: Sequence[str]) -> str:
+    """How many hypotheses have which verdict, in the order of the list."""
+    counts = Counter(sorted(verdicts, key=lambda word: _ORDER.get(word, len(_ORDER))))
+    parts = [f"{n} {OF_MANY.get(word, word) if n > 1 else word}" for word, n in counts.items()]
+    return f"Of {plural(len(verdicts), 'hypothesis', 'hypotheses')}, {join_words(parts)}."
 
 
 def _in_short(data: StudyData, claim: Claim) -> Words:

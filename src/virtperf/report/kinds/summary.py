@@ -119,12 +119,7 @@ def _in_short(data: StudyData, finding: Finding, stated: StatedFinding, level: f
     it was written.
     """
     intervals = join_words(each.interval for each in stated.numbers.values() if each.interval)
-    words, link = "measured", ""
-    if data.study.kind != "measured":
-        judged, _ = certainty(data, stated.claims)
-        words = shown_verdict(judged) if judged in DISPUTED else "printed"
-        if data.study.artifact:
-            words = "measured by the authors" if stated.numbers else "printed, tested on their data"
+    words, link = evidence(data, stated), ""
     if stated.claims:
         link = f"claim:{stated.claims[0].id}"
     parts: list[str | Span] = [Span(text=stated.sentence, style="strong"), " "]
@@ -134,6 +129,16 @@ def _in_short(data: StudyData, finding: Finding, stated: StatedFinding, level: f
     if changed := join_words(changes(data, finding, level)):
         parts += [" ", Span(text=f"Since this was written: {changed}.", style="small")]
     return tuple(parts)
+
+
+def evidence(data: StudyData, stated: StatedFinding) -> str:
+    """What a finding rests on, in a word or a few: ``printed``, ``measured``, ``in conflict``."""
+    if data.study.kind == "measured":
+        return "measured"
+    if data.study.artifact:
+        return "measured by the authors" if stated.numbers else "printed, tested on their data"
+    judged, _ = certainty(data, stated.claims)
+    return shown_verdict(judged) if judged in DISPUTED else "printed"
 
 
 def _with_basis(

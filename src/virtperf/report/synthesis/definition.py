@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from rawperf.core.errors import Report, raise_problem
 from rawperf.core.model import Flag, Level, Model, Positive, load_model
+from virtperf.report.palette import SERIES_COLOURS
 from virtperf.study.parts import Id
 
 SYNTHESIS_FILE = "synthesis.yaml"
@@ -82,6 +83,7 @@ class SynthesisQuestion(Model):
     `words`: lower-case substrings of relevant labels of factors, quantities and derived numbers. A
         study with a match needs a cell, or a reason in `unused`.
     `percent`: whether its ratios are written in per cent.
+    `axis`: title of the axis of its picture, quantity and unit; "" for the unit alone.
     `unused`: by study, the reason why its numbers do not answer the question.
     """
 
@@ -90,6 +92,7 @@ class SynthesisQuestion(Model):
     asks: str
     words: tuple[str, ...] = ()
     percent: Flag = False
+    axis: str = ""
     unused: dict[str, Annotated[str, Field(min_length=10)]] = {}
     rows: Annotated[tuple[QuantityRow, ...], Field(min_length=1)]
 
@@ -171,11 +174,15 @@ class Curve(Source):
 
 
 class SynthesisFile(Model):
-    """All of `data/synthesis.yaml`."""
+    """All of `data/synthesis.yaml`.
+
+    `colours`: positions in the palette by the beginning of the name of a system or a condition.
+    """
 
     sentences: tuple[Sentence, ...] = Field(min_length=1)
     questions: tuple[SynthesisQuestion, ...] = Field(min_length=1)
     curves: tuple[Curve, ...] = ()
+    colours: dict[str, Annotated[int, Field(ge=0, lt=len(SERIES_COLOURS))]] = {}
 
     @model_validator(mode="after")
     def _known(self) -> Self:

@@ -143,10 +143,11 @@ class Synthesis:
         name: str,
         table: pd.DataFrame,
         figure: Figure | None = None,
+        narrow: Figure | None = None,
         notes: Sequence[str] = (),
     ) -> ExhibitOutput:
-        """The answer to one question: a sentence and a picture; below a heading, the other sentences
-        and a `table` of its numbers with `notes`.
+        """The answer to one question: a sentence and a picture, `narrow` for a phone; below a heading,
+        the other sentences and a `table` of its numbers with `notes`.
 
         Raises `StudyError` for an unknown question, for the first problem of its sentences, and if
         its picture has no number of the first sentence.
@@ -177,6 +178,7 @@ class Synthesis:
             notes=notes,
             numbers=own,
             figure=figure,
+            narrow=narrow,
             blocks=lead,
             heading=question.label,
             note=question.asks,
@@ -192,6 +194,7 @@ class Synthesis:
         notes: Sequence[str] = (),
         numbers: pd.DataFrame | None = None,
         figure: Figure | None = None,
+        narrow: Figure | None = None,
         blocks: Sequence[Block] = (),
         ids: Sequence[str] = (),
         **parts: Any,
@@ -206,6 +209,8 @@ class Synthesis:
             What is shown: text, numbers, columns of `noted` and `linked`, a missing value as "none".
         notes, blocks
             Remarks below the table, and what is above it.
+        figure, narrow : Figure
+            The picture, and a second layout of it for a phone.
         numbers : DataFrame
             The numbers behind it, for the download and, of rows as in `answers` or `curves`, their
             provenance.
@@ -233,9 +238,12 @@ class Synthesis:
         if figure is not None:
             from matplotlib import pyplot
 
-            pyplot.close(figure)  # else the inline backend would draw it again below the cell
             words = f"Picture of the numbers that answer the question: {title}"
             parts |= drawing(figure, f"synthesis-{name}", title, words)
+            phone = drawing(narrow, f"synthesis-{name}-narrow", title, words)
+            parts["narrow"] = phone.get("drawing", "")
+            for drawn in filter(None, (figure, narrow)):
+                pyplot.close(drawn)  # else the inline backend would draw it again below the cell
         record = Record(
             kind="synthesis",
             id=name,

@@ -12,6 +12,7 @@ from tests.report.toy import HOSTILE
 from virtperf.report.glossary import Glossary, Term, TermGroup
 from virtperf.report.html.site.front import front_page, year_of
 from virtperf.report.html.site.gather import StudyFacts
+from virtperf.report.synthesis.definition import SynthesisQuestion
 from virtperf.study.parts import Finding
 
 
@@ -49,8 +50,26 @@ def test_claims_tested_again_are_counted(facts: StudyFacts, monkeypatch) -> None
     counts = RepetitionCounts("toy-today", "toy", Counter({"holds here": 2, "undecided": 1}))
     monkeypatch.setattr(front, "repetition_counts", lambda study, studies: [counts])
     page = Parsed(front_page([facts]))
-    assert "Claims of the paper tested again in toy-today: 2 hold here, 1 undecided." in page.text
-    assert "claims-toy-today.html#q=toy" in page.links
+    assert "Of 3 claims of the papers measured again, 2 hold here, 1 undecided." in page.text
+    assert "Measured again in toy-today: 2 hold here, 1 undecided" in page.text
+    assert {"claims-toy-today.html#q=toy", "synthesis.html#measured-again"} <= {*page.links}
+
+
+def test_questions_link_to_their_answers(facts: StudyFacts) -> None:
+    rows = [{"id": "r", "says": "x", "cells": [{"study": "toy", "label": "x", "claim": "c"}]}]
+    question = SynthesisQuestion.model_validate(
+        {"id": "cpu", "label": "More CPUs", "asks": "How?", "rows": rows}
+    )
+    assert "synthesis.html#more-cpus" in Parsed(front_page([facts], questions=[question])).links
+    assert "synthesis.html#more-cpus" not in Parsed(front_page([facts])).links
+
+
+def test_finding_says_what_it_rests_on(facts: StudyFacts) -> None:
+    finding = Finding.model_validate({"says": "It gains {more-at-8}.", "rests_on": ["more-at-8"]})
+    changed = copy.copy(facts)
+    study = facts.data.study.model_copy(update={"findings": (finding,)})
+    changed.data = replace(facts.data, study=study)
+    assert "Printed." in Parsed(front_page([changed])).text
 
 
 def test_first_occurrence_of_a_term_is_linked(facts: StudyFacts) -> None:

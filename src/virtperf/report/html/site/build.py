@@ -41,7 +41,9 @@ def build_site(
     glossary = load_glossary(layout.glossary)
     metrics = load_metrics(layout.metrics).metrics
     pages = {
-        "index.html": front_page(studies, parameters.level, glossary),
+        "index.html": front_page(
+            studies, parameters.level, glossary, synthesis.questions if synthesis else ()
+        ),
         "methods.html": method_page(layout.root / "docs", metrics, glossary),
         "search.html": search_page(studies, parameters.level, synthesis, glossary),
     }

@@ -1,8 +1,9 @@
-"""The site's front page: one list of the studies, newest first, each with its main finding."""
+"""The site's front page: the studies, measured ones and papers, newest first, each with its main finding."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from virtperf.report.html.site.gather import (
     repetition_counts,
 )
 from virtperf.report.html.templating import page
+from virtperf.report.kinds.summary import evidence
+from virtperf.report.synthesis.definition import SynthesisQuestion
 from virtperf.report.written_for import changes
 
 CHANGED = "The basis of this finding changed after it was written: see the report."
@@ -25,7 +28,7 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 class StudyRow:
     """One study in the list.
 
-    `finding` is its first finding, for a measured study with the intervals of its numbers (`detail`);
+    `finding` is its first finding, with what it rests on and the intervals of its numbers (`detail`);
     without one, its first decided hypothesis with the `verdict` and the measured value (`detail`).
     """
 
@@ -39,9 +42,12 @@ class StudyRow:
 
 
 def front_page(
-    studies: Sequence[StudyFacts], level: float = 0.95, glossary: Glossary = EMPTY_GLOSSARY
+    studies: Sequence[StudyFacts],
+    level: float = 0.95,
+    glossary: Glossary = EMPTY_GLOSSARY,
+    questions: Sequence[SynthesisQuestion] = (),
 ) -> str:
-    """Render the front page.
+    """Render the front page, with links to the answers to the `questions` to all studies.
 
     Raises `StudyError` if a finding names something that its study does not have.
     """
@@ -49,12 +55,19 @@ def front_page(
         (_study_row(facts, studies, level) for facts in studies),
         key=lambda line: (_sort_key(line), line.facts.id),
     )
+    groups = {
+        heading: [line for line in lines if line.facts.data.study.kind == kind]
+        for heading, kind in (("Measured for this site", "measured"), ("Published", "paper"))
+    }
+    counts = sum((Counter(one.verdicts) for line in lines for one in line.repetitions), Counter())
     linked: set[str] = set()
     return page(
         "index",
         "Performance of virtualization: published, and measured again",
         name="index.html",
-        lines=lines,
+        groups={heading: of_kind for heading, of_kind in groups.items() if of_kind},
+        counts=RepetitionCounts("", "", counts),
+        questions=questions,
         answered=HYPOTHESIS_VERDICTS,
         pieces=lambda text: glossary.pieces(text, linked),
     )
@@ -70,7 +83,8 @@ def _study_row(facts: StudyFacts, studies: Sequence[StudyFacts], level: float) -
     finding, verdict, reason = study.question or study.summary, "", ""
     if study.findings and (study.kind == "paper" or not data.observations.empty):
         stated = state(data, study.findings[0], level)
-        finding, reason = stated.sentence, stated.detail
+        finding = stated.sentence
+        reason = f"{evidence(data, stated).capitalize()}. {stated.detail}".strip()
     elif study.kind == "measured":
         for claim in data.paper_claims:
             result = data.result(claim.id)
