@@ -20,7 +20,7 @@ from virtperf.report.orders import (
     _panel,
     order_lines,
 )
-from virtperf.study.claim_kinds.ratio import RatioClaim
+from virtperf.study.claim_kinds.pair import RatioClaim
 from virtperf.study.quantities import Expression, Instance, Quantity
 
 LEVELS = "abcdefg"

@@ -84,9 +84,9 @@ def _fields(files: Sequence[InspectedFile], metrics: set[str]) -> list[DeclaredF
     fields = []
     for text in texts[:MAX_FIELDS]:
         # rows of one condition may lack the name of a number, or have empty cells only
-        tables = [file.table for file in files if file.table]
-        has_gaps = any(not cell for table in tables for cell in table.cells(text))
-        optional = len(texts) > 1 if first.roles.names else has_gaps
+        optional = len(texts) > 1
+        if not first.roles.names:
+            optional = any(not cell for f in files if f.table for cell in f.table.cells(text))
         unit = split_unit(text)[1]
         words = text if first.table.headed else f"{_common_word(files)}_{text}"
         metric = _unique(f"published_{factor_name(words)}", metrics, "_")

@@ -15,9 +15,8 @@ from virtperf.core.numbers import join_words
 from virtperf.core.verdicts import DISPUTED
 from virtperf.report.axis_words import level_words, tick_label
 from virtperf.report.frames import StudyData
-from virtperf.study.claim_kinds.equivalence import EquivalenceClaim
 from virtperf.study.claim_kinds.order import OrderClaim
-from virtperf.study.claim_kinds.pair import QuotientClaim
+from virtperf.study.claim_kinds.pair import EquivalenceClaim, QuotientClaim
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Exhibit, Factor, Study
 from virtperf.study.quantities import Instance, Level, Quantity, quantities_of

@@ -1,6 +1,6 @@
 """Kinds of claims, one class each: its fields, relations, linear rows, compared numbers and words.
 
-A new kind is a module with a class, and its name in `AnyClaim`.
+A new kind is a class beside those of its family, and its name in `AnyClaim`.
 """
 
 from __future__ import annotations
@@ -11,20 +11,24 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from virtperf.study.claim_kinds.base import Claim
-from virtperf.study.claim_kinds.concave import ConcaveClaim
-from virtperf.study.claim_kinds.difference import DifferenceClaim
-from virtperf.study.claim_kinds.equivalence import EquivalenceClaim
-from virtperf.study.claim_kinds.extremum import ArgmaxClaim, ArgminClaim
-from virtperf.study.claim_kinds.linear import LinearClaim
-from virtperf.study.claim_kinds.monotone import MonotoneClaim
-from virtperf.study.claim_kinds.ordering import OrderingClaim
-from virtperf.study.claim_kinds.percent_change import PercentChangeClaim
-from virtperf.study.claim_kinds.ratio import RatioClaim
-from virtperf.study.claim_kinds.relative_mean import RelativeMeanClaim
-from virtperf.study.claim_kinds.rule import RuleClaim
-from virtperf.study.claim_kinds.saturates import SaturatesClaim
-from virtperf.study.claim_kinds.total import SumClaim
-from virtperf.study.claim_kinds.value import RangeClaim, ValueClaim
+from virtperf.study.claim_kinds.curve import (
+    ArgmaxClaim,
+    ArgminClaim,
+    ConcaveClaim,
+    LinearClaim,
+    MonotoneClaim,
+    RuleClaim,
+    SaturatesClaim,
+)
+from virtperf.study.claim_kinds.number import RangeClaim, ValueClaim
+from virtperf.study.claim_kinds.order import OrderingClaim
+from virtperf.study.claim_kinds.pair import (
+    DifferenceClaim,
+    EquivalenceClaim,
+    PercentChangeClaim,
+    RatioClaim,
+)
+from virtperf.study.claim_kinds.total import RelativeMeanClaim, SumClaim
 from virtperf.study.kinds import class_of_kind, classes_by_kind, validation_error
 
 AnyClaim = (

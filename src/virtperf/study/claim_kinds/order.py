@@ -1,13 +1,19 @@
-"""Claims that state only which side is larger."""
+"""Claims that state only which side is larger; `ordering`: sides in ascending order."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from math import inf
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from math import inf, isnan
+from typing import TYPE_CHECKING, ClassVar, Literal, final
 
-from virtperf.study.claim_kinds.base import Claim
+from pydantic import Field
+
+from rawperf.core.model import Flag
+from virtperf.core.levels import Level
+from virtperf.core.numbers import interval
+from virtperf.study.claim_kinds.base import Claim, part_words
 from virtperf.study.compared_numbers import ComparedNumber, order_numbers
 from virtperf.study.constraints import Inequality, combined_row
 from virtperf.study.quantities import Expression, Instance
@@ -15,6 +21,7 @@ from virtperf.study.readings import Read, Readings
 
 if TYPE_CHECKING:
     from virtperf.study.definition import Study
+
 
 DIRECTIONS = ((1.0, inf), (0.0, 1.0))
 """Limits of a word that gives a direction only."""
@@ -59,3 +66,52 @@ def step_rows(
         least = study.quantities[smaller.terms[0][1].name].resolution if strict else 0.0
         rows.append(combined_row(claim, -least, (1, smaller), (-1, larger)))
     return rows
+
+
+@final
+class OrderingClaim(OrderClaim):
+    """Each side of `order` is less than the next, or at most equal if not `strict`."""
+
+    natural_least = -inf
+    unit_of_percentages = "points"
+    prints = "only an order"
+    precedence = 3
+
+    kind: Literal["ordering"]
+    order: tuple[str, ...] = Field(min_length=2)
+    strict: Flag = True
+
+    def instance(self, study: Study, also: Mapping[str, Level]) -> Instance:
+        return Instance(tuple(study.expression(text, also) for text in self.order))
+
+    def compared_words(self) -> str:
+        return " < ".join(self.order)
+
+    def steps(self, parts: Sequence[Expression]) -> Iterator[tuple[Expression, Expression]]:
+        yield from pairwise(parts)
+
+    @property
+    def is_strict(self) -> bool:
+        return self.strict
+
+    def stated_number(self, instance: Instance) -> Expression | None:
+        """The difference of two sides, positive where the stated order holds."""
+        if len(instance.parts) != 2:
+            return None
+        smaller, larger = instance.parts
+        return larger.minus(smaller)
+
+    def shows_estimate(self, n_numbers: int) -> bool:
+        return n_numbers == 1
+
+    def implied_words(self, low: float, high: float, unit: str, *, single_pair: bool) -> str:
+        if low == high == 0:
+            return "no difference"
+        if not isnan(low) and low >= 0:
+            return f"this order, by {interval(low, high, unit)}"
+        if high <= 0:
+            return f"the opposite order, by {interval(-high, -low, unit)}"
+        return f"{'either order' if single_pair else 'not always this order'}: {interval(low, high, unit)}"
+
+    def relation_words(self, study: Study, instance: Instance) -> str:
+        return (" < " if self.strict else " ≤ ").join(part_words(study, instance))

@@ -1,4 +1,4 @@
-"""`sum`: parts that add up to a total."""
+"""Claims about parts of a whole: `sum`, and `relative_mean`, a mean of relative parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from virtperf.core.numbers import interval
 from virtperf.study.claim_kinds.base import Claim, part_words, unit_words
 from virtperf.study.compared_numbers import ComparedNumber, combine, level_numbers, terms_of
 from virtperf.study.constraints import Inequality, limit_rows
-from virtperf.study.quantities import Instance
+from virtperf.study.quantities import Instance, Quotient
 
 if TYPE_CHECKING:
     from virtperf.study.definition import Study
@@ -61,3 +61,40 @@ class SumClaim(Claim):
             return f"{total} = {' + '.join(parts)}"
         limits = interval(self.low, self.high, unit_words(study, instance))
         return f"{total} − ({' + '.join(parts)}): {limits}"
+
+
+@final
+class RelativeMeanClaim(Claim):
+    """``of`` is 100 % times the mean of the parts' quotients by themselves at `relative_to`."""
+
+    prints = "a mean"
+
+    kind: Literal["relative_mean"]
+    of: str
+    parts: tuple[str, ...] = Field(min_length=1)
+    relative_to: dict[str, Level]
+
+    def instance(self, study: Study, also: Mapping[str, Level]) -> Instance:
+        at = (also, {**also, **self.relative_to})
+        pairs = (study.expression(part, levels) for part in self.parts for levels in at)
+        return Instance((study.expression(self.of, also), *pairs))
+
+    def compared_words(self) -> str:
+        return f"{self.of} with {', '.join(self.parts)}"
+
+    def mean_of(self, instance: Instance) -> tuple[Quotient, ...]:
+        _, *parts = instance.parts
+        return tuple(map(Quotient, parts[::2], parts[1::2]))
+
+    def instance_rows(self, study: Study, instance: Instance) -> list[Inequality]:
+        return []  # they follow from the ranges of the parts, by `mean_of`
+
+    def numbers(self, study: Study, instance: Instance) -> Iterator[ComparedNumber]:
+        yield from ()
+
+    def relation_words(self, study: Study, instance: Instance) -> str:
+        mean, *parts = part_words(study, instance)
+        shares = "; ".join(
+            f"{part} ÷ {to}" for part, to in zip(parts[::2], parts[1::2], strict=True)
+        )
+        return f"{mean} = 100 % × the mean of {shares}"

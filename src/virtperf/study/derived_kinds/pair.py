@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, final
 
 from rawperf.core.model import Level
 from virtperf.study.claim_kinds.base import Claim
-from virtperf.study.claim_kinds.difference import DifferenceClaim
+from virtperf.study.claim_kinds.pair import DifferenceClaim
 from virtperf.study.derived_kinds.base import (
     ORDER_ONLY_LIMITS,
     Bounds,
