@@ -59,14 +59,15 @@ class RowNote(str):
         return RowNote(self.row, self.text, name)
 
 
-def with_notes(fit: Fitted, refit: Callable[[NDArray[np.bool_]], Fitted]) -> Fitted:
-    """Return a fit with warnings of outliers and of autocorrelated residuals; without degrees of
-    freedom or noise, as it is. `refit` repeats the fit with a subset of rows.
+def fit_with_notes(fit_rows: Callable[..., Fitted], *columns: Array) -> Fitted:
+    """Fit the rows of `columns`, with warnings of outliers and of autocorrelated residuals; without
+    degrees of freedom or noise there are none.
     """
+    fit = fit_rows(*columns)
     if fit.df_resid <= 0 or fit.exact:
         return fit
-    notes = *outlier_notes(fit, refit), *autocorrelation_notes(fit)
-    return replace(fit, warnings=(*fit.warnings, *notes))
+    outliers = outlier_notes(fit, lambda kept: fit_rows(*(column[kept] for column in columns)))
+    return replace(fit, warnings=(*fit.warnings, *outliers, *autocorrelation_notes(fit)))
 
 
 def outlier_notes(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings as python_warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +14,7 @@ from rawperf.core.errors import ModelError
 from virtperf.core.estimate import Estimate
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.diagnostics import RowNote, with_notes
+from virtperf.models.diagnostics import RowNote, fit_with_notes
 from virtperf.models.noise import power_of, resolve_noise
 from virtperf.models.result import NO_DF, FitResult, FTest, f_test
 
@@ -87,8 +88,7 @@ def fit_line(
     xs, ys = checks.column(x, "x"), _response(y, power)
     checks.same_length(("x", xs), ("y", ys))
     w = checks.weights_or_ones(weights, len(xs))
-    fit = _fit(xs, ys, w, noise)
-    return with_notes(fit, lambda kept: _fit(xs[kept], ys[kept], w[kept], noise))
+    return fit_with_notes(partial(_fit, noise=noise), xs, ys, w)
 
 
 def _fit(xs: Array, ys: Array, row_weights: Array, noise: str) -> LineResult:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -33,7 +34,7 @@ from rawperf.core.errors import ModelError, ParameterError
 from virtperf.core.estimate import Estimate
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.diagnostics import with_notes
+from virtperf.models.diagnostics import fit_with_notes
 from virtperf.models.result import MISFIT_LEVEL, PROFILE, FitResult
 
 MAX_CLIENTS, MAX_FITTED_CLIENTS = 10_000, 1000
@@ -373,17 +374,16 @@ def fit_closed(
     if len(n) <= len(names):
         rows = f"{len(n)} row{'' if len(n) == 1 else 's'}"
         raise ModelError(f"{rows} can't determine {', '.join(names)}", expected="more rows")
-    fit = _fit(n, y, z, m, cv2)
-    noted = with_notes(fit, lambda kept: _fit(n[kept], y[kept], z[kept], m[kept], cv2))
+    fit = fit_with_notes(partial(_fit, cv2=cv2), n, y, z, m)
     test = fit.tests().get("lack of fit")
     if test is None or test.pvalue >= MISFIT_LEVEL:
-        return noted
+        return fit
     worst_miss = float(fit.table()["error_percent"].abs().max())
     note = (
         f"lack of fit: the model deviates from the means of the replicates by up to "
         f"{worst_miss:.2g} % (p = {test.pvalue:.2g}), and its intervals are conditional on it"
     )
-    return replace(noted, warnings=(*noted.warnings, note))
+    return replace(fit, warnings=(*fit.warnings, note))
 
 
 def _fit(n: Array, y: Array, z: Array, m: Array, cv2: float | None) -> ClosedResult:

@@ -19,15 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 
 from rawperf.core.errors import ModelError
 from virtperf.core.statistics import t_quantile
 from virtperf.models.checks import Array
-from virtperf.models.diagnostics import RowNote
-from virtperf.models.result import FitResult
+from virtperf.models.diagnostics import Fitted, RowNote
 
 HUBER_THRESHOLD = 1.345
 """Clipping point in robust standard deviations: 95 % efficient with normal noise."""
@@ -43,7 +41,6 @@ LEVEL = 0.95
 MAX_ITERATIONS, TOLERANCE = 400, 1e-8
 EXTRAPOLATION_RATES = (0.5, 0.999)
 """Range of ratios of successive steps for which geometric extrapolation is applied."""
-Fitted = TypeVar("Fitted", bound=FitResult)
 
 
 def robust_fit(fit: Callable[[Array], Fitted], y: Array, parameters: int) -> Fitted:

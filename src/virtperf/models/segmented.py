@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from virtperf.models.breakpoint_search import (
     search,
 )
 from virtperf.models.checks import Array
-from virtperf.models.diagnostics import with_notes
+from virtperf.models.diagnostics import fit_with_notes
 from virtperf.models.noise import check_noise, power_of, resolve_noise
 from virtperf.models.result import NO_DF, NO_NOISE, FitResult
 from virtperf.models.robust import robust_fit
@@ -97,8 +97,7 @@ def fit_segmented(
     w = checks.weights_or_ones(weights, len(xs))
     if robust:
         return robust_fit(lambda of: _fit(xs, of, w, form, noise), ys, len(kind.names))
-    fit = _fit(xs, ys, w, form, noise)
-    return with_notes(fit, lambda kept: _fit(xs[kept], ys[kept], w[kept], form, noise))
+    return fit_with_notes(partial(_fit, form=form, noise=noise), xs, ys, w)
 
 
 def _fit(xs: Array, ys: Array, row_weights: Array, form: str, noise: str) -> SegmentedResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings as python_warnings
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.diagnostics import with_notes
+from virtperf.models.diagnostics import fit_with_notes
 from virtperf.models.irls import Family, solve
 from virtperf.models.noise import check_noise, power_of, resolve_noise
 from virtperf.models.result import MISFIT_LEVEL, NO_DF, NO_NOISE, f_test
@@ -93,8 +94,7 @@ def fit_usl(
 
     if robust:
         return robust_fit(lambda of: _fit(x, of, w, kind, noise), y, len(PLACES[kind]))
-    fit = _fit(x, y, w, kind, noise)
-    return with_notes(fit, lambda kept: _fit(x[kept], y[kept], w[kept], kind, noise))
+    return fit_with_notes(partial(_fit, kind=kind, noise=noise), x, y, w)
 
 
 def _throughput(values: ArrayLike, noise: str) -> Array:
