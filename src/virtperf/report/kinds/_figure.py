@@ -275,6 +275,7 @@ def _record(
     }
     missing = {label: fit for label, fit in fits.items() if not getattr(fit, "available", True)}
     words = description = ""
+    beside: tuple[Block, ...]
     if figure is None and (in_words := exhibit.spec.get("in_words")):
         beside = (Paragraph(words=" ".join(str(in_words).split())),)
     elif figure is None:

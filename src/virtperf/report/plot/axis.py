@@ -195,8 +195,8 @@ def end_at_tick(bottom: float, highest: float) -> float:
     """
     top = highest
     for _ in range(len(TICK_STEPS)):  # a higher limit may have a larger step
-        ticks = _y_locator().tick_values(bottom, top)
-        last = float(ticks[np.argmax(ticks >= highest - 1e-9 * abs(highest))])
+        ticks = np.asarray(_y_locator().tick_values(bottom, top))
+        last = float(ticks[ticks >= highest - 1e-9 * abs(highest)][0])
         limit = max(last, highest + HEAD_SHARE * (last - bottom))
         if limit == top:
             break

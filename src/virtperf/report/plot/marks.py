@@ -352,7 +352,7 @@ def series_entry(rows: pd.DataFrame, label: Any, style: SeriesStyle, *, bars: bo
     """
     levels, marked = set(rows["x"]), rows[rows["layer"] != RANGE]
     printed = set(marked["kind"]) == {PRINTED}
-    if bars and not printed or not levels <= set(marked["x"]):
+    if (bars and not printed) or not levels <= set(marked["x"]):
         inner = "none" if style.hatch else to_rgba(style.colour, 0.45)
         return Patch(facecolor=inner, edgecolor=style.colour, hatch=style.hatch, linewidth=1), label
     dash: Any = style.dash if len(levels) > 1 and not bars else "none"

@@ -149,7 +149,7 @@ def _join(
     b: tuple[float, float],
     colour: str,
     strict: bool,
-    **style: float,
+    **style: Any,
 ) -> None:
     dashes: Any = "-" if strict else AT_LEAST
     axes.plot(*zip(a, b, strict=True), color=colour, linestyle=dashes, zorder=2, **style)
