@@ -18,6 +18,7 @@ from virtperf.report.orders import (
     _other_pairs,
     _pairs,
     _panel,
+    _row,
     order_lines,
 )
 from virtperf.study.claim_kinds.pair import RatioClaim
@@ -54,6 +55,24 @@ def test_chains_imply_exactly_the_given_orders(message: set[tuple[str, str]]) ->
     lines = list(_chains(edges, lambda point: point[1]))
     assert read_back(lines) == closure(message)
     assert len(lines) <= len(message)
+
+
+@given(orders)
+def test_row_draws_the_greater_of_a_pair_to_the_left(message: set[tuple[str, str]]) -> None:
+    if not message:
+        return
+    edges: Edges = {(("s", a), ("s", b)): True for a, b in message}
+    row = _row("", edges, lambda group: " and ".join(x for _, x in group))
+    columns = {point: place.column for place in row.places for point in place.points}
+    assert all(columns[greater] < columns[smaller] for greater, smaller in edges)
+    assert columns.keys() == {point for pair in edges for point in pair}
+    assert len({(place.column, place.lane) for place in row.places}) == len(row.places)
+    joined = {
+        (a, b)
+        for greater, smaller in row.lines
+        for (_, a), (_, b) in product(row.places[greater].points, row.places[smaller].points)
+    }
+    assert closure(joined) == closure(message)
 
 
 def test_sign_is_strict_only_if_all_its_orders_are() -> None:

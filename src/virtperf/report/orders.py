@@ -284,7 +284,11 @@ def _shared_rows(
     """One row for the series (`part` 0) or levels (1) in `found` whose points have the same order."""
     alike: dict[Any, tuple[list[Any], Edges]] = {}
     for value in found:
-        own = {pair: strict for pair, strict in edges.items() if pair[0][part] == value == pair[1][part]}
+        own = {
+            pair: strict
+            for pair, strict in edges.items()
+            if pair[0][part] == value == pair[1][part]
+        }
         if own:
             key = frozenset(((a[1 - part], b[1 - part]), strict) for (a, b), strict in own.items())
             alike.setdefault(key, ([], own))[0].append(value)

@@ -387,10 +387,28 @@ def test_panels_name_their_own_series() -> None:
     drawn = [
         bar.get_window_extent() for c in near.containers if c.get_label() == "text" for bar in c
     ]
-    middle = near.transData.transform((1.025, 1))[0]
-    left = [box.x1 for box in drawn if box.x1 < middle]
-    right = [box.x0 for box in drawn if box.x0 > middle]
+    # the first series is at its level, the others are to the right of it
+    following = near.transData.transform((1.05, 1))[0] - 0.51 * drawn[0].width
+    left = [box.x1 for box in drawn if box.x1 < following]
+    right = [box.x0 for box in drawn if box.x0 > following]
     assert len(left) == 5 and len(right) == 10  # curves do not reach the next ratio
+
+
+@each_case(("high", "shifted"), [(1.1, 0), (2.0, 1)])
+def test_only_ranges_that_overlap_are_drawn_beside_each_other(high: float, shifted: int) -> None:
+    rows = [("a", 1.0, high), ("b", 1.5, 2.5)]
+    points = pd.DataFrame(
+        [(s, x, low, end) for s, low, end in rows for x in (1, 2)],
+        columns=["label", "x", "low", "high"],
+    )
+    figure = plot.lines(points, x="x", hue="label")
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    at = axes.transData.transform((1, 1))[0]
+    middles = {
+        round((b.x0 + b.x1) / 2 - at) for b in (c[0].get_window_extent() for c in axes.containers)
+    }
+    assert len(middles) == 1 + shifted and min(middles) == 0
 
 
 def test_values_of_one_unit_are_joined() -> None:

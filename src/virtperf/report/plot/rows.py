@@ -16,6 +16,7 @@ from virtperf.report.plot.theme import (
     FONT_SIZE,
     INK_COLOUR,
     MUTED_COLOUR,
+    NARROW_WIDTH,
     create_panels,
     figure_width,
     series_styles,
@@ -50,8 +51,9 @@ def rows(points: pd.DataFrame, orders: Sequence[OrderRow], *, ylabel: str) -> Fi
     words = AxisWords.of([points], {})
     styles = series_styles(dict.fromkeys(points["series"]), words["colours"])
     colours = {name: style.colour for name, style in styles.items()}
-    width = figure_width()
-    column = min(MAX_COLUMN, width / max(row.n_columns for row in orders))
+    n_columns = max(row.n_columns for row in orders)
+    width = NARROW_WIDTH if _needed_width(orders) <= NARROW_WIDTH / n_columns else figure_width()
+    column = min(MAX_COLUMN, width / n_columns)
     dotted = not all(all(row.lines.values()) for row in orders)
     header = wrap_text(
         f"{f'{ylabel}: order' if ylabel else 'Order'} only, greatest on the left; lines join what the text "
@@ -59,11 +61,14 @@ def rows(points: pd.DataFrame, orders: Sequence[OrderRow], *, ylabel: str) -> Fi
         int(width / CHARACTER_WIDTH),
     )
     labels = [
-        [wrap_text(place.label, int((column - LABEL_GAP) / CHARACTER_WIDTH)) for place in row.places]
+        [
+            wrap_text(place.label, int((column - LABEL_GAP) / CHARACTER_WIDTH))
+            for place in row.places
+        ]
         for row in orders
     ]
     with theme():
-        figure, (axes,) = create_panels(1)
+        figure, (axes,) = create_panels(1, width=width)
         top = _write(axes, 0, header)
         for row, texts in zip(orders, labels, strict=True):
             top -= ROW_GAP
@@ -76,6 +81,13 @@ def rows(points: pd.DataFrame, orders: Sequence[OrderRow], *, ylabel: str) -> Fi
         figure.set_layout_engine("none")
         axes.set_position((0, 0, 1, 1))
     return figure
+
+
+def _needed_width(orders: Sequence[OrderRow]) -> float:
+    """Width of the longest word of a label, and of the dots of a place, in points."""
+    places = [place for row in orders for place in row.places]
+    words = CHARACTER_WIDTH * max(len(word) for place in places for word in place.label.split())
+    return LABEL_GAP + max(words, DOTS_APART * max(len(place.points) for place in places))
 
 
 def _write(axes: Axes, top: float, text: str) -> float:
