@@ -22,6 +22,7 @@ from virtperf.check.problems import Problems
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.report import from_runs
+from virtperf.report.html.record import record_html
 from virtperf.report.synthesis.capacity import CURVE, at_ratios
 from virtperf.report.synthesis.definition import Cell, Sentence, SynthesisFile
 from virtperf.report.synthesis.loaded import NOT_REPEATED, Synthesis, linked, load_synthesis, noted
@@ -33,6 +34,7 @@ from virtperf.report.synthesis.numbers import (
     quotients,
     scaled,
 )
+from virtperf.report.synthesis.picture import draw_numbers
 from virtperf.report.synthesis.references import instances
 from virtperf.report.synthesis.sentences import sentence_problems
 from virtperf.study.definition import load_study
@@ -101,6 +103,17 @@ def test_question_has_sentence_picture_and_evidence(synthesis: Synthesis) -> Non
     assert len(numbers.rows) == len(pieces_frame(own)) and "link" not in numbers.columns
     with pytest.raises(RawperfError, match="growth"):
         synthesis.question("grwth", evidence)
+
+
+def test_picture_has_a_second_layout_for_a_phone(synthesis: Synthesis) -> None:
+    own = synthesis.answers.assign(drawn="Growth")
+    wide, narrow = (draw_numbers(own[own["unit"] == "ratio"], narrow=n) for n in (False, True))
+    evidence = pd.DataFrame({"Value": own["text"]})
+    shown = synthesis.question("growth", evidence, wide, narrow)
+    assert shown.record is not None and shown.record.drawing is not None
+    assert 'width="720"' in shown.record.drawing.svg
+    assert 'width="340"' in shown.record.drawing.narrow
+    assert str(record_html(shown.record)).count("<svg") == 2
 
 
 def test_missing_values_of_a_table_are_none(synthesis: Synthesis) -> None:
