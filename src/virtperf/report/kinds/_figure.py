@@ -399,7 +399,7 @@ def _not_drawn(chart: OrderChart | None) -> Iterator[Block]:
         )
 
 
-def drawing(figure: Figure | None, anchor: str, title: str, description: str) -> dict[str, str]:
+def drawing(figure: Figure | None, anchor: str, title: str, description: str) -> dict[str, Any]:
     """Fields of a record with the picture of a figure; none without a figure."""
     if figure is None:
         return {}
