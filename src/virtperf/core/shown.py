@@ -63,9 +63,8 @@ class Grid(Part):
     """A table: `numeric` columns are right-aligned; `ids` are the anchors of rows; `stacks` shows
     rows as cards on phones.
 
-    `points`: row k is the point in row k of the record's first `numbers` (exhibit, series, level on
-    the axis), so that pages link its value to its trace. Of `rows`, `most` are shown as text and
-    Markdown, with `more` as a sentence on the others; pages have all.
+    Of `rows`, `most` are shown as text and Markdown, with `more` as a sentence on the others; pages
+    have all.
     """
 
     block: Literal["grid"] = "grid"
@@ -75,7 +74,6 @@ class Grid(Part):
     numeric: tuple[int, ...] = ()
     ids: tuple[str, ...] = ()
     stacks: bool = False
-    points: bool = False
     most: int | None = None
     more: str = ""
 

@@ -26,12 +26,11 @@ from virtperf.report.records import (
     Numbers,
     Paragraph,
     Record,
-    Span,
     is_link,
     is_long,
     split_tail,
 )
-from virtperf.report.wording import slug, trace_key
+from virtperf.report.wording import slug
 
 DETAILS = "Details"
 LONG_CAPTION = 140  # characters; a longer caption repeats the values that are drawn
@@ -62,7 +61,7 @@ def record_html(
             for part in split_tail(record.blocks)
         )
     else:
-        shown, more = split_details([_link_traces(b, record) for b in record.blocks], record)
+        shown, more = split_details(record.blocks, record)
         label, more = _name_details(record, shown, more)
     macros: Any = environment().get_template("record.html.j2").module
     picture = "none" if notebook or not record.drawing else "image" if repeated else "inline"
@@ -178,23 +177,6 @@ def make_ids_distinct(records: Iterable[Record], used_ids: Iterable[str] = ()) -
             )
         )
     return distinct
-
-
-def _link_traces(block: Block, record: Record) -> Block:
-    """Link the last value in each row of a figure's points to its trace."""
-    if isinstance(block, Folded):
-        parts = tuple(_link_traces(part, record) for part in block.blocks)
-        return block.model_copy(update={"blocks": parts})
-    if not isinstance(block, Grid) or not block.points:
-        return block
-    rows = []
-    for cells, (exhibit, series, x, *_) in zip(block.rows, record.numbers[0].rows, strict=True):
-        link = f"trace:{trace_key(record.study, str(exhibit), str(series), x)}"
-        last = max(k for k, cell in enumerate(cells) if cell)
-        value = cells[last]
-        words = (Span(text=value, link=link),) if isinstance(value, str) else value
-        rows.append((*cells[:last], words, *cells[last + 1 :]))
-    return block.model_copy(update={"rows": tuple(rows)})
 
 
 def _for_notebook(block: Block) -> Block:

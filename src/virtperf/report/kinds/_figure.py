@@ -43,8 +43,9 @@ from virtperf.report.records import (
     Numbers,
     Paragraph,
     Record,
+    Span,
 )
-from virtperf.report.wording import exhibit_name
+from virtperf.report.wording import exhibit_name, trace_key
 from virtperf.study.claim_kinds.total import SumClaim
 from virtperf.study.claims import Claim
 from virtperf.study.conditions import OWN_SCALE
@@ -413,7 +414,7 @@ def _not_drawn(chart: OrderChart | None) -> Iterator[Block]:
         )
 
 
-def drawing(figure: Figure | None, anchor: str, title: str, description: str) -> dict[str, str]:
+def drawing(figure: Figure | None, anchor: str, title: str, description: str) -> dict[str, Any]:
     """Fields of a record with the picture of a figure; none without a figure."""
     if figure is None:
         return {}
@@ -504,7 +505,7 @@ def _pieces(pieces: Sequence[float]) -> str:
 
 
 def _table(context: Context, points: pd.DataFrame, factor: Factor, label: str) -> Grid:
-    """Table of the points without empty columns."""
+    """Table of the points without empty columns; the last value of each links to its trace."""
     # a point that the text of a study with published data does not mention has no limits
     absent = "not computed" if context.data.points.empty else "no statement"
     ranges = {
@@ -535,13 +536,13 @@ def _table(context: Context, points: pd.DataFrame, factor: Factor, label: str) -
         for k, name in enumerate(columns_shown)
         if k == 1 or name in ("Printed", *map(str.capitalize, PROVENANCES))
     ]
-    return Grid(
-        label=label,
-        columns=tuple(columns_shown),
-        rows=tuple(zip(*columns_shown.values(), strict=True)),
-        numeric=tuple(numeric),
-        points=True,
-    )
+    keys = zip(*(points[name] for name in ("exhibit", "series", "x")), strict=True)
+    rows = []
+    for cells, key in zip(zip(*columns_shown.values(), strict=True), keys, strict=True):
+        last = max(k for k, cell in enumerate(cells) if cell)
+        link = f"trace:{trace_key(context.study.id, *key)}"
+        rows.append((*cells[:last], (Span(text=cells[last], link=link),), *cells[last + 1 :]))
+    return Grid(label=label, columns=tuple(columns_shown), rows=tuple(rows), numeric=tuple(numeric))
 
 
 def _value(value: float, low: float = math.nan, high: float = math.nan) -> str:

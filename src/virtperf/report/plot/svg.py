@@ -8,6 +8,7 @@ import io
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import matplotlib as mpl
@@ -42,9 +43,9 @@ def add_tip(axes: Axes, x: float, shift: float, width: float, text: str) -> None
 
     It is a rectangle that is not drawn, since Matplotlib has no titles of SVG elements.
     """
-    figure = axes.get_figure(root=True)
-    points = Affine2D().scale(1 / 72) + figure.dpi_scale_trans
-    at = points + ScaledTranslation(x, 0, axes.transData)
+    figure: Any = axes.get_figure(root=True)
+    data: Any = axes.transData  # the type stubs want an affine one
+    at = Affine2D().scale(1 / 72) + figure.dpi_scale_trans + ScaledTranslation(x, 0, data)
     place = blended_transform_factory(at, axes.transAxes)
     rectangle = Rectangle((shift - width / 2, 0), width, 1, transform=place, label=text)
     figure.__dict__.setdefault(_KEY, []).append(rectangle)
