@@ -485,12 +485,14 @@ def _merged(panels: Iterable[OrderPanel], factor: Factor) -> list[OrderPanel]:
 
 def _stated_pairs(data: StudyData, exhibit: Exhibit) -> tuple[list[OrderedPoint], Edges]:
     """All points of a figure, and the pairs that claims order; quotients add those of points that are in
-    an order anyway, else their sentence says more.
+    an order anyway, or tied to one that is, else their sentence says more.
     """
     points = {quantity: (series.label, x) for series, x, quantity in data.study.points(exhibit)}
+    ties = _stated_ties(data, exhibit)
     edges: Edges = {}
     for claim in sorted(_undisputed(data, exhibit), key=_precedence):
         ordered = {point for pair in edges for point in pair}
+        ordered |= {b for a, b in ties if a in ordered and a[1] == b[1]}
         for instance in claim.instances:
             for greater, smaller, strict in _pairs(claim, instance):
                 if greater in points and smaller in points and greater != smaller:
@@ -573,8 +575,11 @@ class _Order:
         above = max(low.values(), default=0) + 1
         high = {point: above - depth for point, depth in depths.items()}
         at = {level: k for k, level in enumerate(levels)}
+        level_ties = {a for a, b in ties if a[1] == b[1]}
         found: dict[OrderedPoint, int] = {}
-        for point in sorted(self.ascending, key=lambda point: high[point] - low[point]):
+        for point in sorted(
+            self.ascending, key=lambda point: (point not in level_ties, high[point] - low[point])
+        ):
             near = min(
                 (other for other in found if other[0] == point[0]),
                 key=lambda other: abs(at.get(other[1], 0) - at.get(point[1], 0)),

@@ -21,8 +21,10 @@ from virtperf.models import frames as models
 from virtperf.report import frames
 from virtperf.report.axis_words import colours
 from virtperf.report.frames import load
+from virtperf.report.kinds import find_kind
 from virtperf.report.kinds._figure import drawn_points, is_mostly_open
 from virtperf.report.loaded import LoadedStudy, load_study
+from virtperf.report.records import Paragraph
 from virtperf.report.trace import traces
 
 
@@ -230,6 +232,18 @@ def test_figure_is_left_to_orders_if_most_points_have_nothing_to_draw(loaded: Lo
     assert is_open(points_with(**wide, **few))  # 7 of 10
     assert not is_open(points_with(**wide, **known))  # 7 of 11
     assert not is_open(points_with(**wide).assign(known=False))  # no stage has run
+
+
+def test_a_figure_in_words_has_them_in_place_of_a_picture_and_of_single_statements(
+    loaded: LoadedStudy,
+) -> None:
+    exhibit = loaded.study.exhibit("figure-2").model_copy()
+    kind = find_kind(exhibit)
+    assert kind.draw is not None and kind.draw(loaded.context, exhibit) is not None
+    exhibit._spec = {**exhibit.spec, "in_words": "It falls to 80\n%."}
+    assert kind.draw(loaded.context, exhibit) is None
+    first = kind.record(loaded.context, exhibit, None).blocks[0]
+    assert isinstance(first, Paragraph) and first.words == "It falls to 80 %."
 
 
 def test_a_figure_names_levels_on_its_own_axis(loaded: LoadedStudy) -> None:

@@ -79,12 +79,9 @@ def test_axis_ends_at_the_first_tick_above_its_marks(
 def test_last_tick_is_not_below_the_marks_and_a_third_of_the_axis_is_not_empty(
     bottom: float, length: float
 ) -> None:
-    _, axes = plt.subplots()
     highest = bottom + length
-    axis.set_y_axis(axes, bottom, axis.end_at_tick(bottom, highest), "y")
-    top = axes.get_ylim()[1]
-    shown = [tick for tick in axes.get_yticks() if tick <= top * (1 + 1e-9)]
-    plt.close()
+    top = axis.end_at_tick(bottom, highest)
+    shown = [t for t in axis._y_locator().tick_values(bottom, top) if t <= top * (1 + 1e-9)]
     assert max(shown) >= highest * (1 - 1e-9) and top - highest < (top - bottom) / 3
 
 

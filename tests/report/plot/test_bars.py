@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from tests.report.plot.drawn import across, boxes, dots, legend, words
 from virtperf.report import plot
@@ -78,6 +80,28 @@ def test_axis_without_columns_may_begin_above_0(loaded: LoadedStudy) -> None:
     assert boxes(axes, "column") == []  # which would begin at the axis, not at 0
     (axes,) = plot.bars(points, x="cipher", hue="series", means=loaded.means("figure-3")).axes
     assert axes.get_ylim()[0] == 0
+
+
+def test_narrow_ranges_stand_on_thin_bars() -> None:
+    points = pd.DataFrame({"x": ["a", "b"], "low": [95.0, 50.0], "high": [105.0, 60.0]})
+    (axes,) = plot.bars(points, x="x").axes
+    assert boxes(axes, "column") == [(0, 0, 95)]
+
+
+def test_axis_of_a_single_value_begins_at_0() -> None:
+    points = pd.DataFrame({"x": ["a", "b"], "low": [97.0, 98.0], "high": [99.0, 99.0]})
+    assert plot.bars(points, x="x").axes[0].get_ylim()[0] > 90
+    assert plot.bars(points[:1], x="x").axes[0].get_ylim()[0] == 0
+
+
+def test_legend_key_of_printed_numbers_is_their_mark_and_of_ranges_a_box() -> None:
+    points = pd.DataFrame({"x": ["a", "b"], "s": ["marked", "range"], "low": [99.5, 50.0]})
+    points = points.assign(high=[100.5, 90.0], printed=[100.0, None])
+    (legend,) = plot.bars(points, x="x", hue="s").legends
+    names = [text.get_text() for text in legend.get_texts()]
+    keys = dict(zip(names, legend.legend_handles, strict=True))
+    assert isinstance(keys["marked"], Line2D) and keys["marked"].get_fillstyle() == "bottom"
+    assert isinstance(keys["range"], Patch)
 
 
 def test_example_run_is_never_a_bar(loaded: LoadedStudy) -> None:

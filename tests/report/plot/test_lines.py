@@ -246,7 +246,7 @@ def test_levels_keep_study_order_and_quantities_have_panels(loaded: LoadedStudy)
         "10,240",
     ]
     label = words(above).replace("\n", " ")
-    assert label == "Throughput, % of the value at 20,480 MB storage (axis from 90)"
+    assert label == "Throughput, % of the value at 20,480 MB storage (axis from 96)"
     assert words(below) == "Resident memory, MiB (axis from 9,000)"
     assert below.get_xlabel() == "Storage, MB" and above.get_xlabel() == ""
 

@@ -67,7 +67,8 @@ class Spec(ExhibitSpec):
     """`quantity` and `over` are defaults for series without their own.
 
     `log` is a logarithmic y axis, for line figures only; `labels` are names of levels on the x axis in
-    place of those of the factor; `order` shows the order of the points alone.
+    place of those of the factor; `order` shows the order of the points alone; `in_words` is what the
+    text says, in place of a picture of which most points would say nothing.
     """
 
     series: tuple[Series, ...]
@@ -76,6 +77,7 @@ class Spec(ExhibitSpec):
     log: Flag = False
     order: Flag = False
     labels: dict[Level, str] = {}
+    in_words: str = ""
 
 
 def check(study: Study, exhibit: Exhibit) -> None:
@@ -148,6 +150,8 @@ def figure_kind(name: str, *, curves: bool) -> ExhibitKind:
         return _record(context, exhibit, figure, fits)
 
     def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
+        if exhibit.spec.get("in_words"):
+            return None
         points = context.points(exhibit)
         drawn = drawn_points(context.study, points)
         if exhibit.spec.get("order") or is_mostly_open(points, drawn):
@@ -280,7 +284,10 @@ def _record(
     }
     missing = {label: fit for label, fit in fits.items() if not getattr(fit, "available", True)}
     words = description = ""
-    if figure is None:
+    beside: tuple[Block, ...]
+    if figure is None and (in_words := exhibit.spec.get("in_words")):
+        beside = (Paragraph(words=" ".join(str(in_words).split())),)
+    elif figure is None:
         beside = tuple(_text_statements(context, exhibit))
     elif figure.get_label() == ORDER:
         statements = tuple(_text_statements(context, exhibit))

@@ -20,7 +20,7 @@ from virtperf.report.range_words import WIDE
 from virtperf.report.wording import printable, wrap_text
 
 NONZERO_START_SHARE = (
-    0.75  # an axis may start above 0 if all values and bands exceed this share of its top
+    0.8  # an axis may start above 0 if all values and bands exceed this share of the highest
 )
 FAR_RANGE_FACTOR = 4.0  # ranges that exceed all well-known values by this factor are clipped
 CLIPPED_HEIGHT_FACTOR = 2.2  # axis limit then, as a multiple of the largest well-known value
@@ -29,6 +29,7 @@ LOG_MARGIN_FACTOR = 1.4  # a logarithmic axis extends beyond the values by this 
 TWO_DECADES = 100.0
 MAX_INTERVALS = 6  # between ticks of the y axis
 TICK_STEPS = (1, 2, 2.5, 5, 10)  # between ticks, times a power of ten: at least three intervals
+LEAST_LENGTH = 0.06  # of an axis that begins above 0, as a share of its highest value
 HEAD_SHARE = 0.03  # of the axis, which is left free above its highest mark
 LABEL_PAD_PT = 8  # points between an axis and the label above it
 PANEL_MARGIN = 80  # approximate width of a figure beside its panels
@@ -171,7 +172,7 @@ def upper_limit(values: Iterable[float], bands: pd.DataFrame, bound: float = mat
 
 
 def lower_limit(
-    values: Iterable[float], top: float, bound: float = 0.0, *, from_zero: bool = True
+    values: Iterable[float], highest: float, bound: float = 0.0, *, from_zero: bool = True
 ) -> float:
     """Lower limit of a y axis: 0, or below everything if values or the natural bound are negative.
 
@@ -180,11 +181,12 @@ def lower_limit(
     """
     lowest = min((v for v in values if math.isfinite(v)), default=0.0)
     if lowest < 0 or bound < 0:
-        return min(1.06 * lowest, -top if bound < 0 else 0.0)
-    if from_zero or lowest < NONZERO_START_SHARE * top:
+        return min(1.06 * lowest, -highest if bound < 0 else 0.0)
+    if from_zero or lowest < NONZERO_START_SHARE * highest:
         return 0.0
-    step = 10.0 ** math.floor(math.log10(top - lowest)) if top > lowest else 1.0
-    return max(0.0, math.floor((lowest - 0.1 * (top - lowest)) / step) * step)
+    length = max(highest - lowest, LEAST_LENGTH * highest)
+    step = 10.0 ** math.floor(math.log10(length)) if length > 0 else 1.0
+    return max(0.0, math.floor((lowest - 0.1 * length) / step) * step)
 
 
 def end_at_tick(bottom: float, highest: float) -> float:
@@ -193,8 +195,8 @@ def end_at_tick(bottom: float, highest: float) -> float:
     """
     top = highest
     for _ in range(len(TICK_STEPS)):  # a higher limit may have a larger step
-        ticks = _y_locator().tick_values(bottom, top)
-        last = float(ticks[np.argmax(ticks >= highest - 1e-9 * abs(highest))])
+        ticks = np.asarray(_y_locator().tick_values(bottom, top))
+        last = float(ticks[ticks >= highest - 1e-9 * abs(highest)][0])
         limit = max(last, highest + HEAD_SHARE * (last - bottom))
         if limit == top:
             break

@@ -248,13 +248,14 @@ def _draw_panel(
     low, high = bounds
     top = axis.upper_limit(values, ranges, high)
     columns = bars and not {*COLUMNS}.isdisjoint(marked["kind"])
+    alone = len(rows[["series", "x"]].drop_duplicates()) == 1  # comparable with 0 only
+    highest = min(top, max([*values, *ranges["high"].dropna()], default=top))
     bottom = axis.lower_limit(
-        [*values, *axis.finite_values(ranges["low"])], top, low, from_zero=columns
+        [*values, *axis.finite_values(ranges["low"])], highest, low, from_zero=columns or alone
     )
     if log:
         axis.set_log_axis(axes, [*values, *axis.finite_values(ranges[["low", "high"]])], label)
     else:
-        highest = min(top, max([*values, *ranges["high"].dropna()], default=top))
         end = axis.end_at_tick(bottom, highest if highest > bottom else top)
         axis.set_y_axis(axes, bottom, end, label)
     # groups of bars have no gaps; lines are dodged by the same offset at all levels

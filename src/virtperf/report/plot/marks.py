@@ -348,25 +348,28 @@ def draw_panel_legend(axes: Axes, series: Sequence[LegendEntry]) -> None:
 
 def series_entry(rows: pd.DataFrame, label: Any, style: SeriesStyle, *, bars: bool) -> LegendEntry:
     """Legend entry of a series by its `rows`: its marker and, with several levels, its line; a box for
-    bars, or if ranges have no mark.
+    bars that are more than printed numbers, or if ranges have no mark.
     """
     levels, marked = set(rows["x"]), rows[rows["layer"] != RANGE]
-    if bars or not levels <= set(marked["x"]):
+    printed = set(marked["kind"]) == {PRINTED}
+    if (bars and not printed) or not levels <= set(marked["x"]):
         inner = "none" if style.hatch else to_rgba(style.colour, 0.45)
         return Patch(facecolor=inner, edgecolor=style.colour, hatch=style.hatch, linewidth=1), label
-    dash: Any = style.dash if len(levels) > 1 else "none"
+    dash: Any = style.dash if len(levels) > 1 and not bars else "none"
     measured = set(rows["kind"][rows["layer"] != RUN]) <= {SOLID, OWN_DATA}
-    fill = style.colour if measured else SURFACE_COLOUR
-    return Line2D(
+    handle = Line2D(
         [],
         [],
         color=style.colour,
         linestyle=dash,
         marker=style.marker,
-        markerfacecolor=fill,
+        markerfacecolor=style.colour if measured or printed else SURFACE_COLOUR,
         markeredgewidth=1.5,
         markersize=6.5,
-    ), label
+    )
+    if printed:
+        handle.set(fillstyle="bottom", markerfacecoloralt=SURFACE_COLOUR)
+    return handle, label
 
 
 def layer_entries(

@@ -127,7 +127,7 @@ def _draw_panel(
         for a, b in pairwise(own):
             ordered = panel.ranks[a] != panel.ranks[b]
             strict = all(panel.pairs.get(pair, True) for pair in ((a, b), (b, a)))
-            alpha = 1.0 if ordered or (a, b) in panel.ties else GUIDE_ALPHA
+            alpha = 1.0 if ordered or _is_tied(panel, a, b) else GUIDE_ALPHA
             _join(axes, places[a], places[b], style.colour, strict, linewidth=1.6, alpha=alpha)
         at, height = zip(*(places[point] for point in own), strict=True)
         axes.scatter(
@@ -137,13 +137,19 @@ def _draw_panel(
     axes.grid(visible=False)
 
 
+def _is_tied(panel: OrderPanel, a: OrderedPoint, b: OrderedPoint) -> bool:
+    """Whether claims call two points of a series alike, or both like a third one of it."""
+    alike = {c for c, d in panel.ties if d == a} & {c for c, d in panel.ties if d == b}
+    return (a, b) in panel.ties or any(c[0] == a[0] for c in alike)
+
+
 def _join(
     axes: Axes,
     a: tuple[float, float],
     b: tuple[float, float],
     colour: str,
     strict: bool,
-    **style: float,
+    **style: Any,
 ) -> None:
     dashes: Any = "-" if strict else AT_LEAST
     axes.plot(*zip(a, b, strict=True), color=colour, linestyle=dashes, zorder=2, **style)
