@@ -522,10 +522,10 @@ def _table(context: Context, points: pd.DataFrame, factor: Factor, label: str) -
     ]
     keys = zip(*(points[name] for name in ("exhibit", "series", "x")), strict=True)
     rows = []
-    for cells, key in zip(zip(*columns_shown.values(), strict=True), keys, strict=True):
-        last = max(k for k, cell in enumerate(cells) if cell)
-        link = f"trace:{trace_key(context.study.id, *key)}"
-        rows.append((*cells[:last], (Span(text=cells[last], link=link),), *cells[last + 1 :]))
+    for row, key in zip(zip(*columns_shown.values(), strict=True), keys, strict=True):
+        last = max(k for k, cell in enumerate(row) if cell)
+        value = Span(text=row[last], link=f"trace:{trace_key(context.study.id, *key)}")
+        rows.append((*row[:last], (value,), *row[last + 1 :]))
     return Grid(label=label, columns=tuple(columns_shown), rows=tuple(rows), numeric=tuple(numeric))
 
 
