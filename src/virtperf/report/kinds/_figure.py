@@ -540,8 +540,8 @@ def _table(context: Context, points: pd.DataFrame, factor: Factor, label: str) -
     rows = []
     for row, key in zip(zip(*columns_shown.values(), strict=True), keys, strict=True):
         last = max(k for k, cell in enumerate(row) if cell)
-        link = f"trace:{trace_key(context.study.id, *key)}"
-        rows.append((*row[:last], (Span(text=row[last], link=link),), *row[last + 1 :]))
+        value = Span(text=row[last], link=f"trace:{trace_key(context.study.id, *key)}")
+        rows.append((*row[:last], (value,), *row[last + 1 :]))
     return Grid(label=label, columns=tuple(columns_shown), rows=tuple(rows), numeric=tuple(numeric))
 
 

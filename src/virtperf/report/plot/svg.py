@@ -82,7 +82,8 @@ def tip_rectangles(figure: Figure) -> Iterator[tuple[str, dict[str, float]]]:
     scale, top = 72 / figure.dpi, 72 * float(figure.get_figheight())
     for rectangle in rectangles:
         box = rectangle.get_window_extent().transformed(Affine2D().scale(scale))
-        place = {"x": box.x0, "y": top - box.y1, "width": box.width, "height": box.height}
+        width = rectangle.get_width()  # in points, so that no last bit depends on the position
+        place = {"x": box.x0, "y": top - box.y1, "width": width, "height": box.height}
         yield str(rectangle.get_label()), {name: float(end) for name, end in place.items()}
 
 
