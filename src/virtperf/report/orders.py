@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any
 
@@ -15,15 +14,13 @@ from virtperf.core.numbers import join_words
 from virtperf.core.verdicts import DISPUTED
 from virtperf.report.axis_words import level_words, tick_label
 from virtperf.report.frames import StudyData
+from virtperf.report.partial_order import Edges, OrderedPoint, Ties, group_places, partial_order
 from virtperf.study.claim_kinds.order import OrderClaim
 from virtperf.study.claim_kinds.pair import EquivalenceClaim, QuotientClaim
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Exhibit, Factor, Study
 from virtperf.study.quantities import Instance, Level, Quantity, quantities_of
 
-OrderedPoint = tuple[str, Any]  # label of the series, level of the axis
-Edges = dict[tuple[OrderedPoint, OrderedPoint], bool]  # (greater, smaller): whether strictly
-Ties = frozenset[tuple[OrderedPoint, OrderedPoint]]  # points that claims call alike, both ways
 MIN_ORDERED_POINTS, MAX_ORDERED_POINTS = 7, 25
 """Points in a panel of a drawn order: fewer are a line of text, more can't be told apart."""
 MIN_RANKS = 3  # of a drawn order: mere pairs are a line of text
@@ -180,7 +177,7 @@ def order_chart(data: StudyData, exhibit: Exhibit) -> OrderChart | None:
     """
     points, edges = _stated_pairs(data, exhibit)
     ties = _stated_ties(data, exhibit)
-    whole = _order(edges)
+    whole = partial_order(edges)
     if whole is None:
         return None
     levels = list(dict.fromkeys(x for _, x in points))
@@ -243,7 +240,7 @@ def order_rows(data: StudyData, exhibit: Exhibit) -> list[OrderRow]:
     """
     points, edges = _stated_pairs(data, exhibit)
     factor = data.study.axis(exhibit)
-    if not edges or _places(edges) is None:
+    if not edges or group_places(edges) is None:
         return []
     labels = list(dict.fromkeys(series for series, _ in points))
     if len(points) <= MAX_POINTS_OF_A_ROW:
@@ -298,7 +295,7 @@ def _shared_rows(
 
 
 def _row(title: str, edges: Edges, name: Callable[[list[OrderedPoint]], str]) -> OrderRow:
-    found = _places(edges)
+    found = group_places(edges)
     assert found is not None
     columns = found.columns()
     lanes = found.lanes(columns)
@@ -349,7 +346,7 @@ def _is_drawn(panel: OrderPanel, levels: Sequence[Any]) -> bool:
     places = {(x, rank) for (_, x), rank in ranks.items()}
     if max(ranks.values()) < MIN_RANKS or len(places) == len({x for x, _ in places}):
         return False
-    order = _order(panel.pairs)
+    order = partial_order(panel.pairs)
     assert order is not None
     for name in panel.series:
         for a, b in pairwise((name, x) for x in levels if (name, x) in ranks):
@@ -430,16 +427,18 @@ def _panel(
     """A panel of points whose place the edges determine (`MAX_SLACK`), and of those that are tied to
     them.
     """
-    order = _order(edges)
+    order = partial_order(edges)
     if order is None:
         return OrderPanel(title, {}, {}, {})
     ranks, depths = order.ranks(), order.depths()
     top = max(ranks.values(), default=0)
     drawn = {p for p in ranks if top + 1 - depths[p] - ranks[p] <= MAX_SLACK * (top - 1)}
-    order = _order({pair: strict for pair, strict in edges.items() if drawn.issuperset(pair)})
+    order = partial_order(
+        {pair: strict for pair, strict in edges.items() if drawn.issuperset(pair)}
+    )
     assert order is not None
     ranks = _with_tied(order.places(levels, ties), edges, ties)
-    order = _order({pair: s for pair, s in edges.items() if ranks.keys() >= {*pair}})
+    order = partial_order({pair: s for pair, s in edges.items() if ranks.keys() >= {*pair}})
     assert order is not None
     pairs = {(a, b): edges[a, b] for a, others in order.direct.items() for b in others}
     used = {name for name, _ in ranks}
@@ -537,146 +536,6 @@ def _pairs(claim: Claim, instance: Instance) -> Iterator[tuple[Quantity, Quantit
         yield larger.terms[0][1], smaller.terms[0][1], claim.is_strict
 
 
-@dataclass(frozen=True)
-class _Order:
-    """Partial order: points in ascending topological order, transitive closure (`below`),
-    transitive reduction (`direct`).
-    """
-
-    ascending: list[OrderedPoint]
-    below: dict[OrderedPoint, frozenset[OrderedPoint]]
-    direct: dict[OrderedPoint, list[OrderedPoint]]
-
-    def ranks(self) -> dict[OrderedPoint, int]:
-        """Number of points on the longest path from each point down, itself included."""
-        found: dict[OrderedPoint, int] = {}
-        for point in self.ascending:
-            found[point] = 1 + max((found[other] for other in self.direct[point]), default=0)
-        return found
-
-    def depths(self) -> dict[OrderedPoint, int]:
-        """Number of points on the longest path from each point up, itself included."""
-        found = dict.fromkeys(self.ascending, 1)
-        for point in reversed(self.ascending):
-            for other in self.direct[point]:
-                found[other] = max(found[other], found[point] + 1)
-        return found
-
-    def places(
-        self, levels: Sequence[Any] = (), ties: Ties = frozenset()
-    ) -> dict[OrderedPoint, int]:
-        """A rank of each point within those that it may have (`ranks`, `depths`): that of a point of its
-        level to which it is tied, else near the next point of its series, so that a series changes
-        only where claims say so; of its first point the middle. `levels` are those of the axis, in
-        order.
-        """
-        low, depths = self.ranks(), self.depths()
-        above = max(low.values(), default=0) + 1
-        high = {point: above - depth for point, depth in depths.items()}
-        at = {level: k for k, level in enumerate(levels)}
-        level_ties = {a for a, b in ties if a[1] == b[1]}
-        found: dict[OrderedPoint, int] = {}
-        for point in sorted(
-            self.ascending, key=lambda point: (point not in level_ties, high[point] - low[point])
-        ):
-            near = min(
-                (other for other in found if other[0] == point[0]),
-                key=lambda other: abs(at.get(other[1], 0) - at.get(point[1], 0)),
-                default=None,
-            )
-            tied = [p for p in found if (p, point) in ties and p[1] == point[1]]
-            near = tied[0] if tied else near
-            wanted = (low[point] + high[point]) // 2 if near is None else found[near]
-            found[point] = low[point] = high[point] = min(max(wanted, low[point]), high[point])
-            for other in self.ascending:
-                low[other] = max([low[other], *(low[lower] + 1 for lower in self.direct[other])])
-            for other in reversed(self.ascending):
-                for lower in self.direct[other]:
-                    high[lower] = min(high[lower], high[other] - 1)
-        return found
-
-
-def _order(edges: Edges) -> _Order | None:
-    """Build the partial order; None if the relation has a cycle."""
-    smaller: dict[OrderedPoint, set[OrderedPoint]] = {}
-    for pair in edges:
-        smaller.setdefault(pair[0], set()).add(pair[1])
-    try:
-        ascending = list(TopologicalSorter(smaller).static_order())
-    except CycleError:
-        return None
-    below: dict[OrderedPoint, frozenset[OrderedPoint]] = {}
-    direct: dict[OrderedPoint, list[OrderedPoint]] = {}
-    for point in ascending:
-        nearest = smaller.get(point, set())
-        implied = frozenset().union(*(below[other] for other in nearest))
-        direct[point] = [other for other in ascending if other in nearest - implied]
-        below[point] = frozenset(nearest) | implied
-    return _Order(ascending, below, direct)
-
-
-@dataclass(frozen=True)
-class _Places:
-    """Points of a partial order with the same points above and below, by one of them (`groups`), these in
-    ascending order; pairs of them without those that follow from others: whether strictly.
-    """
-
-    groups: dict[OrderedPoint, list[OrderedPoint]]
-    ascending: list[OrderedPoint]
-    strict: Edges
-
-    def columns(self) -> dict[OrderedPoint, int]:
-        """Column of each place: 0 has the greatest; a place below none is beside the next lower one."""
-        above: dict[OrderedPoint, list[OrderedPoint]] = {head: [] for head in self.ascending}
-        for greater, smaller in self.strict:
-            above[smaller].append(greater)
-        found: dict[OrderedPoint, int] = {}
-        for head in reversed(self.ascending):
-            found[head] = max((found[other] + 1 for other in above[head]), default=0)
-        for head in (head for head in self.ascending if not above[head]):
-            found[head] = min(found[b] for a, b in self.strict if a == head) - 1
-        return found
-
-    def lanes(self, columns: Mapping[OrderedPoint, int]) -> dict[OrderedPoint, int]:
-        """Lane of each place: that of a place above which no other continues yet, else a new one."""
-        tails: dict[OrderedPoint, int] = {}
-        for head in self.ascending:
-            tails[head] = max((tails[b] + 1 for a, b in self.strict if a == head), default=0)
-        found: dict[OrderedPoint, int] = {}
-        continued: set[OrderedPoint] = set()
-        for head in sorted(self.groups, key=lambda head: (columns[head], -tails[head])):
-            free = [a for a, b in self.strict if b == head and a not in continued]
-            if free:
-                before = min(free, key=found.__getitem__)
-                found[head] = found[before]
-                continued.add(before)
-            else:
-                found[head] = max(found.values(), default=-1) + 1
-        return found
-
-
-def _places(edges: Edges) -> _Places | None:
-    """The places of the points of a partial order; None if the relation has a cycle."""
-    order = _order(edges)
-    if order is None:
-        return None
-    above = {
-        p: frozenset(a for a in order.ascending if p in order.below[a]) for p in order.ascending
-    }
-    classes: dict[tuple[frozenset[OrderedPoint], frozenset[OrderedPoint]], list[OrderedPoint]] = {}
-    for point in dict.fromkeys(point for pair in edges for point in pair):
-        classes.setdefault((above[point], order.below[point]), []).append(point)
-    heads = {point: group[0] for group in classes.values() for point in group}
-    direct = {(heads[a], heads[b]) for a, others in order.direct.items() for b in others}
-    strict: Edges = {}
-    for (a, b), strictly in edges.items():
-        pair = heads[a], heads[b]
-        if pair in direct:
-            strict[pair] = strict.get(pair, True) and strictly
-    groups = {group[0]: group for group in classes.values()}
-    return _Places(groups, [p for p in order.ascending if p in groups], strict)
-
-
 def _chains(
     edges: Edges,
     name: Callable[[OrderedPoint], str],
@@ -685,7 +544,7 @@ def _chains(
     """Cover the transitive reduction by chains, the longest first; points with the same points
     above and below share a place. `first` formats the first point of a chain.
     """
-    found = _places(edges)
+    found = group_places(edges)
     if found is None:
         return
     groups, strict = found.groups, found.strict
@@ -708,7 +567,7 @@ def _chains(
 
 def _other_pairs(edges: Edges, points: Sequence[OrderedPoint], factor: Factor) -> Iterator[str]:
     """Pairs of the transitive reduction between points of different series and different levels."""
-    order = _order(edges)
+    order = partial_order(edges)
     if order is None:
         return
     for point in reversed(order.ascending):

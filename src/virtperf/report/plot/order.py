@@ -28,7 +28,8 @@ from virtperf.report.plot.theme import (
 from virtperf.report.wording import printable
 
 if TYPE_CHECKING:
-    from virtperf.report.orders import OrderedPoint, OrderPanel
+    from virtperf.report.orders import OrderPanel
+    from virtperf.report.partial_order import OrderedPoint
 
 RANK_HEIGHT = 16  # points between two ranks
 MIN_HEIGHT, MAX_HEIGHT = 70, 200  # of a panel with its axis, in points
