@@ -34,7 +34,6 @@ HEAD_SHARE = 0.03  # of the axis, which is left free above its highest mark
 LABEL_PAD_PT = 8  # points between an axis and the label above it
 PANEL_MARGIN = 80  # approximate width of a figure beside its panels
 PANEL_WIDTH = FIGURE_WIDTH - PANEL_MARGIN
-MAX_NARROW_LEVELS = 3  # levels for which a narrow figure has room
 
 
 @dataclass(frozen=True)
@@ -100,6 +99,14 @@ class AxisLevels:
         places = sorted(self.positions[level] for level in levels)
         near = min((b - a for a, b in pairwise(places)), default=abs(right - left))
         return near / self.data_per_point
+
+    def fits(self, group_pt: float) -> bool:
+        """Whether the levels have room for their labels, and for marks of that width, side by side."""
+        distance = self.min_distance_pt
+        if self.numeric:
+            return distance >= group_pt and not self._labels_overlap()
+        longest = max(len(word) for text in self.tick_labels for word in text.split() or [""])
+        return distance >= max(group_pt, (longest + 1) * CHARACTER_WIDTH)
 
     def _labels_overlap(self) -> bool:
         """Whether two neighbouring labels have no room side by side."""

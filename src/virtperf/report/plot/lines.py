@@ -160,8 +160,8 @@ def _draw_figure(
     levels = axis.axis_levels(
         frame.levels, words["levels"].get(frame.x, ()), numeric=not bars, margin_pt=margin_pt
     )
-    narrow = len(levels.positions) <= axis.MAX_NARROW_LEVELS and most < 3
-    width = NARROW_WIDTH if narrow else figure_width()
+    narrow = replace(levels, width_pt=NARROW_WIDTH - axis.PANEL_MARGIN)
+    width = NARROW_WIDTH if narrow.fits(most * _min_series_width(rows, bars)) else figure_width()
     levels = replace(levels, width_pt=width - axis.PANEL_MARGIN)
     of_series = {label: rows[rows["series"] == label] for label in frame.series}
     fitted = curves.evaluate_curves(
@@ -211,12 +211,18 @@ NO_BOUNDS = (0.0, math.inf)  # natural bounds of a quantity without declared one
 COLUMNS = (SOLID, OWN_DATA)  # kinds of marks that are columns in a bar figure
 GROUP_WIDTH = 0.84  # of the distance between two levels, for all series together
 MAX_SERIES_WIDTH = {False: 14.0, True: 56.0}  # points of a series at a level; lines, bars
+MIN_SERIES_WIDTH = 8.0  # points of a bar or a range in a figure for a phone
 MARK_WIDTH = 5.0
 """Points of a series without ranges: wider, its marks would seem to be at other numbers."""
 TOO_NEAR = 0.02  # of the height of an axis, between marks of two series
 MEASURED_OFFSET = 0.7  # of that width; shift of a measured mark to the right of a range
 
 OffsetGroups = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
+
+
+def _min_series_width(rows: pd.DataFrame, bars: bool) -> float:
+    has_ranges = (rows["layer"] == RANGE).any()
+    return MIN_SERIES_WIDTH if bars or has_ranges else MARK_WIDTH / 2
 
 
 def _max_series_width(rows: pd.DataFrame, bars: bool) -> float:
