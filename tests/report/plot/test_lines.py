@@ -184,7 +184,7 @@ def test_marks_of_several_series_stay_at_their_number() -> None:
     drawn = np.concatenate([m.get_offset_transform().transform(m.get_offsets()) for m in marks])
     numbers = axes.transData.inverted().transform(drawn)[:, 0]
     assert len(numbers) == len(levels) * len(names) == len(np.unique(np.round(numbers, 6)))
-    assert np.abs(numbers[:, np.newaxis] - levels).min(axis=1).max() < 3
+    assert np.abs(numbers[:, np.newaxis] - levels).min(axis=1).max() < 5
 
 
 def test_user_means_next_to_a_paper_are_not_labelled_measured(loaded: LoadedStudy) -> None:
@@ -255,7 +255,7 @@ def test_texts_of_files_are_not_interpreted(loaded: LoadedStudy) -> None:
     figure = plot.lines(loaded.points("figure-2"), x="guests", hue="series")
     svg = plot.svg(figure, "hostile")
     assert "<script" not in svg and "$host_1$ &amp;" in svg
-    assert words(figure.axes[0]) == f"Throughput, % of {HOSTILE} at 4 guests"
+    assert words(figure.axes[0]).split() == f"Throughput, % of {HOSTILE} at 4 guests".split()
 
 
 def test_fits_of_both_libraries_are_drawn_alike(own: pd.DataFrame) -> None:
@@ -360,8 +360,13 @@ def test_series_of_one_colour_differ_otherwise() -> None:
     assert first.hatch != second.hatch
 
 
-@each_case(("levels", "width"), [((1, 2, 4), NARROW_WIDTH), ((1, 2, 4, 8), FIGURE_WIDTH)])
-def test_figure_with_few_levels_is_narrow(levels: tuple[int, ...], width: int) -> None:
+@each_case(
+    ("levels", "width"),
+    [((1, 2, 4), NARROW_WIDTH), ((1, 16, 32, 64), NARROW_WIDTH), ((100, 101, 164), FIGURE_WIDTH)],
+)
+def test_figure_is_narrow_where_its_marks_and_labels_have_room(
+    levels: tuple[int, ...], width: int
+) -> None:
     frame = pd.DataFrame({"guests": levels, "value": 1.0})
     assert 72 * plot.lines(runs=frame, x="guests").get_figwidth() == pytest.approx(width)
     with narrow_figures():

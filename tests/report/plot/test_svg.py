@@ -72,7 +72,7 @@ def test_standalone_file_has_a_background() -> None:
 
 @pytest.mark.parametrize(
     ("exhibit", "width"),
-    [("figure-2", "540"), ("figure-3", "340"), ("figure-4", "340"), ("figure-5", "540")],
+    [("figure-2", "340"), ("figure-3", "340"), ("figure-4", "340"), ("figure-5", "540")],
 )
 def test_figures_are_as_wide_as_a_page_or_a_phone_and_small(
     loaded: LoadedStudy, exhibit: str, width: str

@@ -100,13 +100,13 @@ class AxisLevels:
         near = min((b - a for a, b in pairwise(places)), default=abs(right - left))
         return near / self.data_per_point
 
-    def fits(self, group_pt: float) -> bool:
-        """Whether the levels have room for their labels, and for marks of that width, side by side."""
-        distance = self.min_distance_pt
+    @property
+    def has_room(self) -> bool:
+        """Whether all labels have room side by side, words unbroken."""
         if self.numeric:
-            return distance >= group_pt and not self._labels_overlap()
+            return not self._labels_overlap()
         longest = max(len(word) for text in self.tick_labels for word in text.split() or [""])
-        return distance >= max(group_pt, (longest + 1) * CHARACTER_WIDTH)
+        return self.min_distance_pt >= (longest + 1) * CHARACTER_WIDTH
 
     def _labels_overlap(self) -> bool:
         """Whether two neighbouring labels have no room side by side."""

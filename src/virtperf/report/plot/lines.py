@@ -160,9 +160,11 @@ def _draw_figure(
     levels = axis.axis_levels(
         frame.levels, words["levels"].get(frame.x, ()), numeric=not bars, margin_pt=margin_pt
     )
-    narrow = replace(levels, width_pt=NARROW_WIDTH - axis.PANEL_MARGIN)
-    width = NARROW_WIDTH if narrow.fits(most * _min_series_width(rows, bars)) else figure_width()
+    width, group_pt = figure_width(), most * _min_series_width(rows, bars)
     levels = replace(levels, width_pt=width - axis.PANEL_MARGIN)
+    narrow = replace(levels, width_pt=NARROW_WIDTH - axis.PANEL_MARGIN)
+    if narrow.min_distance_pt >= group_pt and narrow.has_room >= levels.has_room:
+        width, levels = NARROW_WIDTH, narrow
     of_series = {label: rows[rows["series"] == label] for label in frame.series}
     fitted = curves.evaluate_curves(
         fits, {label: part["x"].tolist() for label, part in of_series.items()}, frame.x, level
@@ -222,7 +224,7 @@ OffsetGroups = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
 
 def _min_series_width(rows: pd.DataFrame, bars: bool) -> float:
     has_ranges = (rows["layer"] == RANGE).any()
-    return MIN_SERIES_WIDTH if bars or has_ranges else MARK_WIDTH / 2
+    return MIN_SERIES_WIDTH if bars or has_ranges else MARK_WIDTH
 
 
 def _max_series_width(rows: pd.DataFrame, bars: bool) -> float:
