@@ -123,7 +123,7 @@ def title(data: StudyData, exhibit: Exhibit, level: float) -> str:
     Raises `StudyError` if a claim is unknown, if runs of the study itself do not agree with a claim
     that `shows` names, and as `state` does.
     """
-    if data.study.kind == "measured" and data.observations.empty:
+    if _lacks_runs(data):
         return ""
     known = {claim.id: claim for claim in data.claims or ()}
     claims = [_claim_named(known, name) for name in exhibit.shows]
@@ -131,12 +131,27 @@ def title(data: StudyData, exhibit: Exhibit, level: float) -> str:
         _check_runs_agree(data, exhibit, claim)
     says = " ".join(f"{claim.says.rstrip('.')}." for claim in claims)
     if not claims:
-        of_figure = (finding for finding in data.study.findings if finding.figure == exhibit.id)
-        if (finding := next(of_figure, None)) is None:
+        of_figure = data.study.findings_of(exhibit.id)
+        if not of_figure:
             return ""
-        stated = state(data, finding, level)
+        stated = state(data, of_figure[0], level)
         says, claims = stated.sentence, list(stated.claims)
     return " ".join((says, *contradicted_by(data, claims)))
+
+
+def below_title(data: StudyData, exhibit: Exhibit, level: float) -> list[str]:
+    """Sentences of a figure's findings after the first one: of a figure that is left to orders they say
+    what its picture would; [] for a measured study without runs.
+
+    Raises `StudyError` as `state` does.
+    """
+    of_figure = () if _lacks_runs(data) else data.study.findings_of(exhibit.id)
+    return [state(data, finding, level).sentence for finding in of_figure[1:]]
+
+
+def _lacks_runs(data: StudyData) -> bool:
+    """Whether a study's findings wait for its runs."""
+    return data.study.kind == "measured" and data.observations.empty
 
 
 def contradicted_by(data: StudyData, claims: Iterable[Claim]) -> Iterator[str]:

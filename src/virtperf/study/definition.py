@@ -108,6 +108,10 @@ class Study(Model):
         """The figure of the first finding: it stands for the study."""
         return self.findings[0].figure if self.findings else None
 
+    def findings_of(self, exhibit_id: str) -> tuple[parts.Finding, ...]:
+        """The findings with this `figure`."""
+        return tuple(finding for finding in self.findings if finding.figure == exhibit_id)
+
     @property
     def document(self) -> Document:
         return self._document

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from rawperf.core.errors import RawperfError
 from tests.report import toy
@@ -16,14 +18,16 @@ from tests.report.toy import DOLLARS, HOSTILE, change
 from virtperf import models, plot
 from virtperf.core import stage_tables
 from virtperf.core.estimate import Estimate
+from virtperf.core.numbers import NO_BREAK
 from virtperf.report import frames
 from virtperf.report.axis_words import colours
 from virtperf.report.frames import load
-from virtperf.report.kinds import find_kind
+from virtperf.report.kinds import _figure
 from virtperf.report.kinds._figure import drawn_points, is_mostly_open
 from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.records import Paragraph
 from virtperf.report.trace import traces
+from virtperf.study.parts import Finding
 
 
 def numbers(loaded: LoadedStudy, exhibit: str) -> pd.DataFrame:
@@ -228,16 +232,28 @@ def test_figure_is_left_to_orders_if_most_points_have_nothing_to_draw(loaded: Lo
     assert not is_open(points_with(**wide).assign(known=False))  # no stage has run
 
 
-def test_a_figure_in_words_has_them_in_place_of_a_picture_and_of_single_statements(
-    loaded: LoadedStudy,
+def with_findings(loaded: LoadedStudy, *sentences: str) -> LoadedStudy:
+    """The toy study with findings whose figure is Figure 2, which is left to orders."""
+    fields = {"rests_on": ["more-at-8"], "figure": "figure-2"}
+    found = [Finding.model_validate({"says": says, **fields}) for says in sentences]
+    study = loaded.study.model_copy(update={"findings": tuple(found)})
+    exhibit = study.exhibit("figure-2").model_copy()
+    exhibit._spec = {**exhibit.spec, "order": True}
+    exhibits = tuple(exhibit if e.id == exhibit.id else e for e in study.exhibits)
+    study = study.model_copy(update={"exhibits": exhibits})
+    return LoadedStudy(replace(loaded.context, data=replace(loaded.data, study=study)))
+
+
+def test_further_findings_stand_in_place_of_orders(
+    loaded: LoadedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    exhibit = loaded.study.exhibit("figure-2").model_copy()
-    kind = find_kind(exhibit)
-    assert kind.draw is not None and kind.draw(loaded.context, exhibit) is not None
-    exhibit._spec = {**exhibit.spec, "in_words": "It falls to 80\n%."}
-    assert kind.draw(loaded.context, exhibit) is None
-    first = kind.record(loaded.context, exhibit, None).blocks[0]
-    assert isinstance(first, Paragraph) and first.words == "It falls to 80 %."
+    monkeypatch.setattr(_figure, "_draw_order", lambda *_: Figure())
+    first, second = "With eight guests, it gains.", "It gains {more-at-8}, it says."
+    assert with_findings(loaded, first).exhibit("figure-2").figure is not None
+    shown = with_findings(loaded, first, second).exhibit("figure-2")
+    assert shown.figure is None and shown.record.shows.startswith(first)
+    sentence = shown.record.blocks[0]
+    assert isinstance(sentence, Paragraph) and sentence.words == f"It gains 66{NO_BREAK}%, it says."
 
 
 def test_a_figure_names_levels_on_its_own_axis(loaded: LoadedStudy) -> None:

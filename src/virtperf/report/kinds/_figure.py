@@ -65,8 +65,7 @@ class Spec(ExhibitSpec):
     """`quantity` and `over` are defaults for series without their own.
 
     `log` is a logarithmic y axis, for line figures only; `labels` are names of levels on the x axis in
-    place of those of the factor; `order` shows the order of the points alone; `in_words` is what the
-    text says, in place of a picture of which most points would say nothing.
+    place of those of the factor; `order` shows the order of the points alone.
     """
 
     series: tuple[Series, ...]
@@ -75,7 +74,6 @@ class Spec(ExhibitSpec):
     log: Flag = False
     order: Flag = False
     labels: dict[Level, str] = {}
-    in_words: str = ""
 
 
 def check(study: Study, exhibit: Exhibit) -> None:
@@ -148,12 +146,11 @@ def figure_kind(name: str, *, curves: bool) -> ExhibitKind:
         return _record(context, exhibit, figure, fits)
 
     def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
-        if exhibit.spec.get("in_words"):
-            return None
         points = context.points(exhibit)
         drawn = drawn_points(context.study, points)
         if exhibit.spec.get("order") or is_mostly_open(points, drawn):
-            return _draw_order(context, exhibit, points)
+            several = len(context.study.findings_of(exhibit.id)) > 1
+            return None if several else _draw_order(context, exhibit, points)
         figure = _draw_points(context, exhibit, drawn if len(drawn) else points, shown)
         figure.set_label(POINTS)
         return figure
@@ -277,8 +274,8 @@ def _record(
     missing = {label: fit for label, fit in fits.items() if not getattr(fit, "available", True)}
     words = description = ""
     beside: tuple[Block, ...]
-    if figure is None and (in_words := exhibit.spec.get("in_words")):
-        beside = (Paragraph(words=" ".join(str(in_words).split())),)
+    if figure is None and (said := findings.below_title(data, exhibit, context.level)):
+        beside = (Paragraph(words=" ".join(said)),)
     elif figure is None:
         beside = tuple(_text_statements(context, exhibit))
     elif figure.get_label() == ORDER:
@@ -337,8 +334,7 @@ def _text_statements(context: Context, exhibit: Exhibit) -> Iterator[Block]:
     if all(claim.says.rstrip(".") in title for claim in ordering):
         orders = []
     ordered = {claim.id for claim in ordering} if orders else set()
-    finding = next((f for f in study.findings if f.figure == exhibit.id), None)
-    told = set() if exhibit.shows or finding is None else {*finding.claims}
+    told = {name for f in study.findings_of(exhibit.id) if not exhibit.shows for name in f.claims}
     about = [
         claim
         for claim in context.data.paper_claims
