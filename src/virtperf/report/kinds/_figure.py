@@ -65,7 +65,7 @@ class Spec(ExhibitSpec):
     """`quantity` and `over` are defaults for series without their own.
 
     `log` is a logarithmic y axis, for line figures only; `labels` are names of levels on the x axis in
-    place of those of the factor; `order` shows the order of the points alone; `in_words` is what the
+    place of those of the factor; `axis` names the y axis of one panel; `order` shows the order of the points alone; `in_words` is what the
     text says, in place of a picture of which most points would say nothing.
     """
 
@@ -75,6 +75,7 @@ class Spec(ExhibitSpec):
     log: Flag = False
     order: Flag = False
     labels: dict[Level, str] = {}
+    axis: str = ""
     in_words: str = ""
 
 
