@@ -15,6 +15,7 @@ from virtperf.core.verdicts import DISPUTED
 from virtperf.report.axis_words import level_words, tick_label
 from virtperf.report.frames import StudyData
 from virtperf.report.partial_order import Edges, OrderedPoint, Ties, group_places, partial_order
+from virtperf.study.claim_kinds.base import unit_words
 from virtperf.study.claim_kinds.order import OrderClaim
 from virtperf.study.claim_kinds.pair import (
     DifferenceClaim,
@@ -328,16 +329,17 @@ def _by_levels(data: StudyData, exhibit: Exhibit, labels: Sequence[str]) -> str:
 def _differences(data: StudyData, exhibit: Exhibit, label: str) -> Iterator[str]:
     """Printed differences between two points of a series: ``3.2 IFLs between 200 and 10``."""
     study = data.study
-    levels = {(q,): x for series, x, q in study.points(exhibit) if series.label == label}
+    levels = {((1.0, q),): x for series, x, q in study.points(exhibit) if series.label == label}
     for claim in _undisputed(data, exhibit):
         if not isinstance(claim, DifferenceClaim | PercentChangeClaim) or claim.value is None:
             continue
         for instance in claim.instances:
-            ends = [levels.get(tuple(quantities_of([part]))) for part in instance.parts]
-            if None not in ends:
+            ends = [levels[part.terms] for part in instance.parts if part.terms in levels]
+            if len(ends) == 2:
                 places = join_words([tick_label(study.axis(exhibit), x) for x in ends])
-                size = f"{pretty(abs(claim.value))}{claim.unit_suffix(study)}"
-                yield f"{size} between {places}"
+                change = isinstance(claim, PercentChangeClaim)
+                unit = claim.unit_suffix(study) if change else unit_words(study, instance)
+                yield f"{pretty(abs(claim.value))}{unit} between {places}"
 
 
 def _point_names(

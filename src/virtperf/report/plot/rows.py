@@ -73,7 +73,8 @@ def rows(points: pd.DataFrame, orders: Sequence[OrderRow], *, ylabel: str) -> Fi
         for row, texts in zip(orders, labels, strict=True):
             top -= ROW_GAP
             if row.title:
-                top = _write(axes, top, row.title)
+                title = wrap_text(row.title, int(width / CHARACTER_WIDTH))
+                top = _write(axes, top, title)
             top = _draw_row(axes, row, texts, column, top, colours)
         axes.set_axis_off()
         axes.set(xlim=(0, width), ylim=(top, 0))
@@ -137,5 +138,7 @@ def _draw_row(
             color=[INK_COLOUR if row.shared else colours[series] for series, _ in place.points],
             zorder=2,
         )
-        axes.text(x, y - stacks[place.lane] - LANE_GAP * 0.7, text, ha="center", va="top", linespacing=1.2)
+        axes.text(
+            x, y - stacks[place.lane] - LANE_GAP * 0.7, text, ha="center", va="top", linespacing=1.2
+        )
     return top
