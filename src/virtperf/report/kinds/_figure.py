@@ -64,9 +64,10 @@ STRICTLY = " > "  # in a line of an order that does not allow equal values alone
 class Spec(ExhibitSpec):
     """`quantity` and `over` are defaults for series without their own.
 
-    `log` is a logarithmic y axis, for line figures only; `labels` are names of levels on the x axis in
-    place of those of the factor; `axis` names the y axis of one panel; `order` shows the order of the points alone; `in_words` is what the
-    text says, in place of a picture of which most points would say nothing.
+    `log` is a logarithmic y axis, for line figures only; `axis` names the y axis of an only panel; `labels`
+    are names of levels on the x axis in place of those of the factor; `order` shows the order of the
+    points alone; `in_words` is what the text says, in place of a picture of which most points would
+    say nothing.
     """
 
     series: tuple[Series, ...]
