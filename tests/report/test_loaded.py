@@ -135,5 +135,5 @@ def test_study_without_measured_runs_has_no_data_quality_page(tmp_path: Path) ->
     runs = [run for run in found["runs"] if run["provenance"] == "example"]
     index.write_text(json.dumps({"runs": runs, "quarantined": []}))
     assert repr(load_study("toy", data).quality()) == (
-        "No measured run exists. Of 16 plotted values the text gives 8 to ±5 %, bounds 6, leaves 2 open."
+        "No run of this paper's set-up exists. Of 16 plotted values the text gives 8 to ±5 %, bounds 6, leaves 2 open."
     )

@@ -13,6 +13,7 @@ from virtperf.report.orders import (
     Edges,
     OrderedPoint,
     _chains,
+    _differences,
     _is_drawn,
     _merged,
     _other_pairs,
@@ -130,6 +131,14 @@ def test_order_lines_of_a_figure_name_series_and_levels(loaded: LoadedStudy) -> 
     exhibit = loaded.study.exhibit("figure-2")
     label = next(series.label for series in exhibit.series if series.at.get("system") == "a")
     assert order_lines(loaded.data, exhibit) == [f"{label}: 8 guests > 2, 4 and 16"]
+
+
+def test_printed_difference_between_two_points_of_a_series_is_told(loaded: LoadedStudy) -> None:
+    exhibit = next(e for e in loaded.study.exhibits if e.id == "figure-2")
+    told = {s.label: list(_differences(loaded.data, exhibit, s.label)) for s in exhibit.series}
+    assert [text for texts in told.values() for text in texts] == [
+        "66\N{NO-BREAK SPACE}% between 8 and 4"
+    ]
 
 
 def test_a_series_stays_level_where_no_claim_orders_its_points() -> None:

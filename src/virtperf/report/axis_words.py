@@ -93,6 +93,8 @@ def axis_metadata(study: Study, figure: Exhibit) -> AxisWords:
                 min(bounds[name][0] for name in shared),
                 max(bounds[name][1] for name in shared),
             ]
+    if axis := figure.spec.get("axis"):
+        labels |= dict.fromkeys([*panels.values()] or names, str(axis))
     levels = {factor.name: [(level, tick_label(factor, level)) for level in shown]}
     return AxisWords(
         labels=labels, levels=levels, bounds=bounds, panels=panels, colours=colours(study)

@@ -10,13 +10,19 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from virtperf.core.numbers import join_words
+from virtperf.core.numbers import join_words, pretty
 from virtperf.core.verdicts import DISPUTED
 from virtperf.report.axis_words import level_words, tick_label
 from virtperf.report.frames import StudyData
 from virtperf.report.partial_order import Edges, OrderedPoint, Ties, group_places, partial_order
+from virtperf.study.claim_kinds.base import unit_words
 from virtperf.study.claim_kinds.order import OrderClaim
-from virtperf.study.claim_kinds.pair import EquivalenceClaim, QuotientClaim
+from virtperf.study.claim_kinds.pair import (
+    DifferenceClaim,
+    EquivalenceClaim,
+    PercentChangeClaim,
+    QuotientClaim,
+)
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Exhibit, Factor, Study
 from virtperf.study.quantities import Instance, Level, Quantity, quantities_of
@@ -252,7 +258,7 @@ def order_rows(data: StudyData, exhibit: Exhibit) -> list[OrderRow]:
                 labels,
                 part=0,
                 name=lambda group: _join_names([tick_label(factor, x) for _, x in group]),
-                title=lambda names: _by_levels(data.study, exhibit, names),
+                title=lambda names: _by_levels(data, exhibit, names),
             ),
             *_shared_rows(
                 edges,
@@ -308,11 +314,32 @@ def _row(title: str, edges: Edges, name: Callable[[list[OrderedPoint]], str]) ->
     return OrderRow(title, False, places, lines)
 
 
-def _by_levels(study: Study, exhibit: Exhibit, labels: Sequence[str]) -> str:
-    """Names of series, and of what their levels are numbers of."""
+def _by_levels(data: StudyData, exhibit: Exhibit, labels: Sequence[str]) -> str:
+    """Names of series, of what their levels are numbers of, and of an only series the differences
+    between two points that claims print.
+    """
+    study = data.study
     names, factor = _series_names(study, exhibit, labels), study.axis(exhibit)
-    numbers = all(isinstance(x, int | float) for _, x, _ in study.points(exhibit))
-    return f"{names}, by {factor.label}" if numbers else names
+    if any(not isinstance(x, int | float) for _, x, _ in study.points(exhibit)):
+        return names
+    differences = _differences(data, exhibit, labels[0]) if len(labels) == 1 else ()
+    return "; ".join([f"{names}, by {factor.label}", *differences])
+
+
+def _differences(data: StudyData, exhibit: Exhibit, label: str) -> Iterator[str]:
+    """Printed differences between two points of a series: ``3.2 IFLs between 200 and 10``."""
+    study = data.study
+    levels = {((1.0, q),): x for series, x, q in study.points(exhibit) if series.label == label}
+    for claim in _undisputed(data, exhibit):
+        if not isinstance(claim, DifferenceClaim | PercentChangeClaim) or claim.value is None:
+            continue
+        for instance in claim.instances:
+            ends = [levels[part.terms] for part in instance.parts if part.terms in levels]
+            if len(ends) == 2:
+                places = join_words([tick_label(study.axis(exhibit), x) for x in ends])
+                change = isinstance(claim, PercentChangeClaim)
+                unit = claim.unit_suffix(study) if change else unit_words(study, instance)
+                yield f"{pretty(abs(claim.value))}{unit} between {places}"
 
 
 def _point_names(

@@ -20,8 +20,9 @@ def test_each_point_is_a_dot_and_a_lower_lane_is_below() -> None:
     figure = plot.rows(POINTS, [ROW], ylabel="Throughput")
     first, second, third = (d.get_offsets().tolist() for d in figure.axes[0].collections)  # type: ignore[union-attr]
     assert len(first) == 2 and len(second) == len(third) == 1
-    assert max(x for x, _ in first) < second[0][0] == third[0][0]
-    assert first[0][1] == second[0][1] > third[0][1]
+    assert first[0][0] == first[1][0] < second[0][0] == third[0][0]
+    assert first[0][1] < second[0][1] < first[1][1]  # points of one place stand one above the other
+    assert second[0][1] > third[0][1]
     texts = [text.get_text().replace("\n", " ") for text in figure.axes[0].texts]
     assert texts[0].startswith("Throughput: order only") and "dotted: or equal" in texts[0]
     assert texts[1:] == ["4 guests", "a, 1 and 2", "b", "b, 2"]

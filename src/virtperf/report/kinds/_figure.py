@@ -64,8 +64,9 @@ STRICTLY = " > "  # in a line of an order that does not allow equal values alone
 class Spec(ExhibitSpec):
     """`quantity` and `over` are defaults for series without their own.
 
-    `log` is a logarithmic y axis, for line figures only; `labels` are names of levels on the x axis in
-    place of those of the factor; `order` shows the order of the points alone.
+    `log` is a logarithmic y axis, for line figures only; `axis` names the y axis of an only panel;
+    `labels` are names of levels on the x axis in place of those of the factor; `order` shows the order
+    of the points alone.
     """
 
     series: tuple[Series, ...]
@@ -74,6 +75,7 @@ class Spec(ExhibitSpec):
     log: Flag = False
     order: Flag = False
     labels: dict[Level, str] = {}
+    axis: str = ""
 
 
 def check(study: Study, exhibit: Exhibit) -> None:

@@ -125,7 +125,7 @@ def _without_runs(context: Context) -> str:
         return "No measured run exists."
     close, bounded = known.within[0], known.points - known.open_ended
     return (
-        f"No measured run exists. Of {known.points:,} plotted values the text gives {close:,} to "
+        f"No run of this paper's set-up exists. Of {known.points:,} plotted values the text gives {close:,} to "
         f"±{PERCENTS[0]} %, bounds {bounded - close:,}, leaves {known.open_ended:,} open."
     )
 

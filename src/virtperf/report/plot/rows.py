@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 LINE = FONT_SIZE * 1.3  # height of a line of text, in points
 DOT_AREA = 70  # square points
-DOTS_APART = 11  # points between the dots of one place
+DOTS_APART = 9  # points between the dots of one place, which stand one above the other
 LANE_GAP = 12  # points above the dots of a lane
 LABEL_GAP = 12  # points between the labels of two columns
 ROW_GAP = 8  # points between two rows
@@ -73,7 +73,8 @@ def rows(points: pd.DataFrame, orders: Sequence[OrderRow], *, ylabel: str) -> Fi
         for row, texts in zip(orders, labels, strict=True):
             top -= ROW_GAP
             if row.title:
-                top = _write(axes, top, row.title)
+                title = wrap_text(row.title, int(width / CHARACTER_WIDTH))
+                top = _write(axes, top, title)
             top = _draw_row(axes, row, texts, column, top, colours)
         axes.set_axis_off()
         axes.set(xlim=(0, width), ylim=(top, 0))
@@ -84,10 +85,9 @@ def rows(points: pd.DataFrame, orders: Sequence[OrderRow], *, ylabel: str) -> Fi
 
 
 def _needed_width(orders: Sequence[OrderRow]) -> float:
-    """Width of the longest word of a label, and of the dots of a place, in points."""
-    places = [place for row in orders for place in row.places]
-    words = CHARACTER_WIDTH * max(len(word) for place in places for word in place.label.split())
-    return LABEL_GAP + max(words, DOTS_APART * max(len(place.points) for place in places))
+    """Width of the longest word of a label, in points."""
+    labels = [place.label for row in orders for place in row.places]
+    return LABEL_GAP + CHARACTER_WIDTH * max(len(word) for text in labels for word in text.split())
 
 
 def _write(axes: Axes, top: float, text: str) -> float:
@@ -106,13 +106,16 @@ def _draw_row(
 ) -> float:
     """Draw the places of a row below `top`; gives its lower end."""
     heights: dict[int, float] = {}
+    stacks: dict[int, float] = {}  # half the height of the highest stack of a lane
     for place, text in zip(row.places, texts, strict=True):
         lines = LINE * (text.count("\n") + 1)
         heights[place.lane] = max(heights.get(place.lane, 0.0), lines)
+        stack = DOTS_APART * (len(place.points) - 1) / 2
+        stacks[place.lane] = max(stacks.get(place.lane, 0.0), stack)
     levels = {}
     for lane in sorted(heights):
-        levels[lane] = top - LANE_GAP
-        top -= 2 * LANE_GAP + heights[lane]
+        levels[lane] = top - LANE_GAP - stacks[lane]
+        top -= 2 * LANE_GAP + 2 * stacks[lane] + heights[lane]
     at = [((place.column + 0.5) * column, levels[place.lane]) for place in row.places]
     for (greater, smaller), strict in row.lines.items():
         (left, upper), (right, lower) = at[greater], at[smaller]
@@ -129,11 +132,13 @@ def _draw_row(
     for place, text, (x, y) in zip(row.places, texts, at, strict=True):
         shifts = [k - (len(place.points) - 1) / 2 for k in range(len(place.points))]
         axes.scatter(
-            [x + shift * DOTS_APART for shift in shifts],
-            [y] * len(shifts),
+            [x] * len(shifts),
+            [y + shift * DOTS_APART for shift in shifts],
             s=DOT_AREA,
             color=[INK_COLOUR if row.shared else colours[series] for series, _ in place.points],
             zorder=2,
         )
-        axes.text(x, y - LANE_GAP * 0.7, text, ha="center", va="top", linespacing=1.2)
+        axes.text(
+            x, y - stacks[place.lane] - LANE_GAP * 0.7, text, ha="center", va="top", linespacing=1.2
+        )
     return top
