@@ -16,7 +16,7 @@ from virtperf.runs.ingest.stage import ingest
 from virtperf.runs.summarize.stage import summarize
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
-from virtperf.verdicts.from_runs import judge
+from virtperf.verdicts.judgement import judge
 
 STUDY = """
 study: boots

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rawperf.core.tables import concat_tables
+from rawperf.core.table_columns import concat_tables
 
 RECORD_COLUMNS = ("report", "entity_kind", "entity", "field", "t", "value")
 """Columns of `ParsedFile.records`; `t` and `value` are float64, the others strings."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from rawperf.core.numbers import format_number, plural
+from rawperf.core.number_text import format_number, plural
 from rawperf.tidy import RawTables
 
 FIRST_RECORDS = 5

@@ -31,7 +31,7 @@ from rawperf.core.errors import (
 )
 from rawperf.core.files import PACKAGED_METRICS
 from rawperf.core.metrics import Metric, MetricDictionary, Source, load_metrics
-from rawperf.core.numbers import plural
+from rawperf.core.number_text import plural
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.declared.read import DeclaredFormat, load_presets
 from rawperf.declared.values import MILLISECONDS

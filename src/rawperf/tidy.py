@@ -19,8 +19,8 @@ from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import json_text
 from rawperf.core.metrics import MetricDictionary, SeriesName
 from rawperf.core.sample_rows import CounterRates, SampleRows, SeriesKey, select_rows
-from rawperf.core.tables import concat_tables, decode_categories
-from rawperf.core.tables import encode_categories as category
+from rawperf.core.table_columns import concat_tables, decode_categories
+from rawperf.core.table_columns import encode_categories as category
 from rawperf.declared.read import DeclaredFormat, load_declaration
 from rawperf.registry import (
     METRICS,

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from rawperf.listing import TRUNCATED_LINE, Listing, ListingFormat, ListingPart, RecordsWithLines
-from rawperf.sar.table import SarRows, TableHeading, table_records
+from rawperf.sar.sysstat_table import SarRows, TableHeading, table_records
 
 _NAME = re.compile(r"[a-z]\w*", re.ASCII)
 # After the numbers; in old versions after a tab, and with the zone's name.

@@ -7,8 +7,8 @@ import yaml
 
 from rawperf.core.errors import RawperfError
 from tests.artifact.conftest import Write
+from virtperf.artifact.artifact_files import opened_artifact
 from virtperf.artifact.draft import draft_study
-from virtperf.artifact.files import opened_artifact
 from virtperf.artifact.inspection import flow
 from virtperf.artifact.runs_table import make_runs, read_table
 from virtperf.check.everything import check_everything

@@ -9,7 +9,7 @@ import pytest
 from rawperf.core.errors import StudyError
 from tests.study.new.conftest import layout as layout
 from virtperf.check.everything import check_everything, placeholders
-from virtperf.check.notebook import shown_exhibits
+from virtperf.check.study_notebook import shown_exhibits
 from virtperf.core.paths import Layout
 from virtperf.study.definition import load_study
 from virtperf.study.hypotheses import study_claims

@@ -12,7 +12,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from tests.comparison.test_compare import A, B, raw_files
-from virtperf.comparison.table import ComparisonTable
+from virtperf.comparison.comparison_table import ComparisonTable
 
 MAX_MODULES = 81
 """Modules of the packages that a comparison of two dozen numbers may import."""

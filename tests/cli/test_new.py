@@ -12,7 +12,7 @@ from tests.study.new.conftest import layout as layout
 from virtperf.core.params import load_parameters
 from virtperf.core.stage_tables import POINTS, VERDICTS
 from virtperf.study.definition import load_study
-from virtperf.study.new.notebook import notebook_text
+from virtperf.study.new.notebook_template import notebook_text
 
 STUDY = "my-study"
 COMPUTED = ("reconstruct", "runs")

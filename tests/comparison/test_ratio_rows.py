@@ -11,6 +11,7 @@ from statsmodels.stats.multitest import multipletests
 
 from tests.cases import each_case
 from tests.intervals import ends
+from virtperf.comparison.comparison_table import ComparisonTable
 from virtperf.comparison.outliers import outlying_runs
 from virtperf.comparison.ratio_rows import (
     Pair,
@@ -18,7 +19,6 @@ from virtperf.comparison.ratio_rows import (
     p_value,
     ratio_rows,
 )
-from virtperf.comparison.table import ComparisonTable
 from virtperf.core.contrasts import LogRatio, PooledError, Replicates, log_ratio
 from virtperf.models import ratio_of_means, ratio_of_pairs
 from virtperf.runs.run_values import ComparedQuantity

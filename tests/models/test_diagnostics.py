@@ -156,8 +156,8 @@ def test_robust_estimate_equals_statsmodels_rlm():
     y = 3 + 2 * x + np.random.default_rng(3).standard_normal(12)
     y[5] += 15
 
-    from virtperf.models.linear import _fit
     from virtperf.models.robust import robust_fit
+    from virtperf.models.straight_line import _fit
 
     ones = np.ones(12)
     fit = robust_fit(lambda of: _fit(x, of, ones, "constant"), y, 2)

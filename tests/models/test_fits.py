@@ -10,7 +10,7 @@ from rawperf.core.errors import ModelError, ParameterError
 from virtperf import models
 from virtperf.core.estimate import Estimate, Missing
 from virtperf.core.provenance import ProvenanceError
-from virtperf.models import ratio
+from virtperf.models import two_means
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_ratios_have_labels_and_equal_array_results(runs: pd.DataFrame) -> None:
     found = models.ratios("value", runs, of={"series": "z/VM"}, to={"series": "Xen"}, by="guests")
     assert list(found) == [1, 2, 4, 8, 16, 32]
     at8 = runs[runs["guests"] == 8]
-    own = ratio.ratio_of_means(
+    own = two_means.ratio_of_means(
         at8[at8["series"] == "z/VM"]["value"], at8[at8["series"] == "Xen"]["value"]
     )
     assert (found[8].value, found[8].low, found[8].high) == (own.value, own.low, own.high)

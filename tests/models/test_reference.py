@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from virtperf.models.linear import fit_line
 from virtperf.models.segmented import fit_segmented
+from virtperf.models.straight_line import fit_line
 from virtperf.models.usl import fit_scaling, fit_usl
 
 FOLDER = Path(__file__).resolve().parent.parent / "reference"

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from rawperf.core.errors import ModelError, ParameterError
-from virtperf.models.linear import fit_line
 from virtperf.models.result import f_test, t_interval
+from virtperf.models.straight_line import fit_line
 
 
 def test_t_interval_against_scipy():

@@ -3,7 +3,7 @@ import pytest
 import statsmodels.api as sm
 
 from rawperf.core.errors import ModelError
-from virtperf.models.linear import fit_robust_line
+from virtperf.models.straight_line import fit_robust_line
 
 X = np.arange(1.0, 11)
 Y = 3 + 2 * X + 0.1 * np.array([1, -1, 2, -2, 1, -1, 0.5, 0.2, -0.7, 0.4])

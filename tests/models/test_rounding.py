@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rawperf.core.errors import ModelError
 from tests.cases import each_case
-from virtperf.models.ratio import ratio_of_printed
+from virtperf.models.two_means import ratio_of_printed
 
 
 def test_limits_by_hand():

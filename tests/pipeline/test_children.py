@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from rawperf.core.errors import RawperfError
-from virtperf.pipeline.run import Children
+from virtperf.pipeline.runner import Children
 
 PARENT = """
 import os, signal, sys, threading, time
 from pathlib import Path
-from virtperf.pipeline.run import children_ended_by_signals
+from virtperf.pipeline.runner import children_ended_by_signals
 with children_ended_by_signals() as children:
     def work():
         command = ["sh", "-c", sys.argv[1]]

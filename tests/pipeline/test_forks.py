@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import virtperf
-from virtperf.pipeline.run import dvc_environment
+from virtperf.pipeline.runner import dvc_environment
 
 NO_SHELL = """\
 import sys

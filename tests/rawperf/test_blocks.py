@@ -24,7 +24,7 @@ from rawperf import (
 )
 from rawperf.base import Streaming, concat_parts
 from rawperf.core.errors import FormatError
-from rawperf.core.tables import decode_categories
+from rawperf.core.table_columns import decode_categories
 from rawperf.declared import read as declared_read
 from rawperf.tidy import open_raw, write_parquet
 from tests.cases import each_case

@@ -102,5 +102,5 @@ form = sniff(b"procs ---memory---\\n r  b   swpd   free\\n")
 print(form.name, *sorted(name for name in {*sys.modules} - before if name.startswith("rawperf.")))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    modules = ["rawperf.listing", "rawperf.sar", "rawperf.sar.table", "rawperf.vmstat"]
+    modules = ["rawperf.listing", "rawperf.sar", "rawperf.sar.sysstat_table", "rawperf.vmstat"]
     assert done.stdout.split() == ["vmstat", *modules]

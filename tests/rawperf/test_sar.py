@@ -11,7 +11,7 @@ from rawperf import sniff
 from rawperf.base import ParsedFile
 from rawperf.core.errors import FormatError
 from rawperf.sar.read import FORMAT
-from rawperf.sar.table import parse_seconds
+from rawperf.sar.sysstat_table import parse_seconds
 from tests.cases import each_case
 
 LINE = "Linux 2.6.18 (guest1) \t2019-04-18 \t_s390x_\t(2 CPU)\n"

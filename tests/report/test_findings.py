@@ -15,10 +15,10 @@ from virtperf.core.contrasts import LinearRatio, LogRatio, Replicates
 from virtperf.core.statistics import two_groups
 from virtperf.report.findings import interval_text, is_utilization, problems, state
 from virtperf.report.frames import StudyData, load
-from virtperf.report.from_runs import contrast_of_means
+from virtperf.report.run_estimates import contrast_of_means
 from virtperf.study.parts import Finding, QuantityKind
 from virtperf.study.quantities import Quantity
-from virtperf.study.samples import StudySamples
+from virtperf.study.study_samples import StudySamples
 
 LEVEL = 0.95
 FOUR, EIGHT = "throughput[guests=4]", "throughput[guests=8]"

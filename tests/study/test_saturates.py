@@ -11,8 +11,8 @@ from tests.reconstruct.conftest import claim
 from tests.reconstruct.conftest import tiny as tiny
 from virtperf.core.contrasts import Replicates
 from virtperf.report.claim_words import relations
-from virtperf.study.samples import StudySamples
-from virtperf.verdicts.from_runs import comparisons
+from virtperf.study.study_samples import StudySamples
+from virtperf.verdicts.judgement import comparisons
 from virtperf.verdicts.regions import by_value
 
 BODY = "kind: saturates, of: 'throughput[system=b]', over: guests, levels: [1, 2, 3, 4], between: [2, 3], margin: 0.05"

@@ -17,8 +17,8 @@ from tests.cases import each_case
 from tools.validation.curves import inside, throughput
 from tools.validation.lines import place_pvalue
 from virtperf.models.profile import ProfileConstraint
-from virtperf.models.ratio import ratio_of_means, ratio_of_pairs
 from virtperf.models.segmented import fit_segmented
+from virtperf.models.two_means import ratio_of_means, ratio_of_pairs
 from virtperf.models.usl import fit_usl
 
 DATA_SETS = 100

@@ -13,8 +13,8 @@ from tests.reconstruct.conftest import claim
 from tests.reconstruct.conftest import tiny as tiny
 from tools.validation.verdicts import TRUTHS, verdict_study
 from virtperf.core.contrasts import Replicates
-from virtperf.study.samples import StudySamples
-from virtperf.verdicts.from_runs import LIMIT_TOLERANCE, MORE_THAN_ONE, comparisons
+from virtperf.study.study_samples import StudySamples
+from virtperf.verdicts.judgement import LIMIT_TOLERANCE, MORE_THAN_ONE, comparisons
 
 INF = math.inf
 

@@ -22,7 +22,7 @@ from virtperf.models.checks import Array
 from virtperf.models.formula import contrasts
 from virtperf.models.planning import stop_when
 from virtperf.models.queueing import closed_throughput, fit_closed
-from virtperf.models.ratio import ratio_of_pairs
+from virtperf.models.two_means import ratio_of_pairs
 
 CONDITIONS, STOPPED_HALF_WIDTH, MOST_BLOCKS = 3, 0.02, 20
 SPREAD_OF_REQUESTS = 0.6

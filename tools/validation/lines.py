@@ -16,9 +16,9 @@ from virtperf.core.estimate import Estimate
 from virtperf.core.statistics import satterthwaite
 from virtperf.models.breakpoint_search import FORMS, search
 from virtperf.models.checks import Array
-from virtperf.models.linear import LineResult, fit_line
-from virtperf.models.ratio import ratio_of_means, ratio_of_pairs
 from virtperf.models.segmented import SIMULATIONS, SegmentedResult, fit_segmented
+from virtperf.models.straight_line import LineResult, fit_line
+from virtperf.models.two_means import ratio_of_means, ratio_of_pairs
 
 BEYOND = 1.5
 """Factor beyond the largest x at which predictions of a line are judged."""

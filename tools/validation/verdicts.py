@@ -20,8 +20,8 @@ from tools.validation.coverage import Case, Cell, Outcome
 from virtperf.core.contrasts import Replicates
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study
-from virtperf.study.samples import StudySamples
-from virtperf.verdicts.from_runs import comparisons
+from virtperf.study.study_samples import StudySamples
+from virtperf.verdicts.judgement import comparisons
 from virtperf.verdicts.regions import Decision, decide
 
 HERE = Path(__file__).parent

@@ -16,7 +16,7 @@ from pydantic import Field
 from rawperf.core.errors import RawperfError, Report, StudyError, did_you_mean, raise_problem
 from rawperf.core.model import Flag, InsertKeyAsName, Model, Texts, load_model
 from rawperf.core.sample_rows import HOST, SampleRows, build_samples
-from rawperf.core.tables import factorize_rows, texts_at
+from rawperf.core.table_columns import factorize_rows, texts_at
 from rawperf.core.units import conversion_factor, rate_unit
 from rawperf.core.yamlio import Document
 

@@ -18,9 +18,9 @@ from rawperf.base import DictionaryEncoder
 from rawperf.core.declaration import Condition, Declaration, FieldRule, TableDeclaration
 from rawperf.core.errors import FileReader, suggest_similar
 from rawperf.core.patterns import capture_groups, first_group, full_match_mask, matches_whole
-from rawperf.declared.buckets import BucketConverter
-from rawperf.declared.checks import MissingCells, RedundancyChecker
+from rawperf.declared.bucket_rows import BucketConverter
 from rawperf.declared.chunks import ENTITY, TIME, Chunk
+from rawperf.declared.redundancy import MissingCells, RedundancyChecker
 from rawperf.declared.values import MAX_CACHED_TEXTS, NumberParser, TimeParser
 
 MAX_LISTED_NAMES = 10

@@ -31,14 +31,14 @@ from rawperf.core.patterns import (
     full_match_mask,
     normalize_head,
 )
-from rawperf.core.tables import decode_categories, encode_categories
+from rawperf.core.table_columns import decode_categories, encode_categories
 from rawperf.core.yamlio import Document
 from rawperf.declared.chunks import Chunk, ReadContext
 from rawperf.declared.collect import CODE, Collector
 from rawperf.declared.delimited import read_columns
-from rawperf.declared.documents import read_json, read_json_lines, read_yaml
 from rawperf.declared.elements import read_elements
-from rawperf.declared.lines import read_lines, read_pairs
+from rawperf.declared.json_yaml import read_json, read_json_lines, read_yaml
+from rawperf.declared.line_readers import read_lines, read_pairs
 from rawperf.text import SUFFIXES, PieceReader, cut_after_line, decode, read_whole_file, recode
 from rawperf.xml_stream import XmlPieceReader
 

@@ -2,6 +2,6 @@
 
 from rawperf.results.formats import ResultFormat
 from rawperf.results.read import read_results
-from rawperf.results.table import ResultBuilder, ResultQuantity, ResultTable
+from rawperf.results.result_table import ResultBuilder, ResultQuantity, ResultTable
 
 __all__ = ["ResultBuilder", "ResultFormat", "ResultQuantity", "ResultTable", "read_results"]

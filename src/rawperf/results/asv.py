@@ -13,7 +13,7 @@ import re
 from itertools import product
 
 from rawperf.results.parsing import Node
-from rawperf.results.table import Quantity, ResultBuilder
+from rawperf.results.result_table import Quantity, ResultBuilder
 
 _KINDS = {
     r"(?:time|timeraw)_.+|Time(?:raw)?[A-Z_].+": Quantity("time", "s", "lower"),

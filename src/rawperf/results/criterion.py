@@ -12,7 +12,7 @@ from pathlib import PurePath
 
 from rawperf.results.formats import CRITERION_COLUMNS
 from rawperf.results.parsing import Node, Row, check_mean
-from rawperf.results.table import Quantity, ResultBuilder
+from rawperf.results.result_table import Quantity, ResultBuilder
 
 _UNITS = ("ps", "ns", "us", "µs", "ms", "s")
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from rawperf.results.parsing import user_quantity
-from rawperf.results.table import Better, Quantity, ResultBuilder
+from rawperf.results.result_table import Better, Quantity, ResultBuilder
 
 _RESULT = re.compile(r"(Benchmark\S*)\s+(\d+)((?:\s+\S+\s+\S+)*)\s*")
 _NAMELESS = re.compile(r"\s*\d+\s+[\d.]+ ns/op\b")

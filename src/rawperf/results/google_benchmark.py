@@ -19,7 +19,7 @@ from rawperf.results.parsing import (
     table_rows,
     user_quantity,
 )
-from rawperf.results.table import Quantity, ResultBuilder
+from rawperf.results.result_table import Quantity, ResultBuilder
 
 _UNITS = ("ns", "us", "ms", "s")
 _TIMES = ("real_time", "cpu_time")

@@ -6,7 +6,7 @@ An execution of a command is a run. The time of an execution that failed is not 
 from __future__ import annotations
 
 from rawperf.results.parsing import Node, check_mean, scalar_text
-from rawperf.results.table import Quantity, ResultBuilder
+from rawperf.results.result_table import Quantity, ResultBuilder
 
 PARAMETER = "parameter_"
 _TIME, _MEMORY = Quantity("time", "s", "lower"), Quantity("memory", "B", "lower")

@@ -11,7 +11,7 @@ import math
 import re
 
 from rawperf.results.parsing import Node, Row, check_mean, percentile_name, user_quantity
-from rawperf.results.table import Better, Quantity, ResultBuilder
+from rawperf.results.result_table import Better, Quantity, ResultBuilder
 
 MODES: dict[str, tuple[str, Better]] = {
     "thrpt": ("throughput", "higher"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from rawperf.results.parsing import Node, percentile_name, user_quantity
-from rawperf.results.table import Quantity, ResultBuilder
+from rawperf.results.result_table import Quantity, ResultBuilder
 
 _TAGGED = re.compile(r"([^{]+)\{(.*)\}")
 _PERCENTILE = re.compile(r"p\((\d+(?:\.\d+)?)\)")

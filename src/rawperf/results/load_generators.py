@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 
 from rawperf.results.parsing import Node, percentile_name
-from rawperf.results.table import Better, Quantity, ResultBuilder
+from rawperf.results.result_table import Better, Quantity, ResultBuilder
 
 _ERROR_STATUS = re.compile(r"[45]\d\d")
 _DEADLINE = "aborted due to deadline"

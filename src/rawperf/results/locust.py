@@ -14,7 +14,7 @@ from rawperf.results.parsing import (
     read_heading,
     table_rows,
 )
-from rawperf.results.table import Quantity, ResultBuilder
+from rawperf.results.result_table import Quantity, ResultBuilder
 
 _PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)%")
 _UNKNOWN = "N/A"

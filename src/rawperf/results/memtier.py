@@ -12,7 +12,7 @@ from rawperf.results.parsing import (
     Node,
     percentile_name,
 )
-from rawperf.results.table import Quantity, ResultBuilder
+from rawperf.results.result_table import Quantity, ResultBuilder
 
 _HEADING = re.compile(MEMTIER_HEADING)
 _SECTION = re.compile(

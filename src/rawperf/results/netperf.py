@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from rawperf.results.parsing import percentile_name
-from rawperf.results.table import Quantity, ResultBuilder
+from rawperf.results.result_table import Quantity, ResultBuilder
 
 _BANNER = re.compile(r"(?:MIGRATED )?(.+?) TEST (?:from|to) .*")
 _UNITS = {

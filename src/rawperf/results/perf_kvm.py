@@ -10,7 +10,7 @@ import re
 
 from rawperf.core.errors import FormatError
 from rawperf.results.parsing import DAMAGED
-from rawperf.results.table import Quantity, ResultBuilder
+from rawperf.results.result_table import Quantity, ResultBuilder
 
 _EXITS = Quantity("exits")
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from rawperf.results.formats import PGBENCH_INTERVAL, PGBENCH_TRANSACTION
 from rawperf.results.parsing import DAMAGED, ROUNDING
-from rawperf.results.table import Quantity, ResultBuilder
+from rawperf.results.result_table import Quantity, ResultBuilder
 
 _KEYS = {
     "transaction type": "script",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from rawperf.results.names import parse_unit
 from rawperf.results.parsing import DAMAGED
-from rawperf.results.table import Better, Quantity, ResultBuilder
+from rawperf.results.result_table import Better, Quantity, ResultBuilder
 from rawperf.xml_stream import XmlTarget, parse_xml
 
 _MAX_BYTES = 64 * 1024**2

@@ -8,7 +8,7 @@ Source: pyperf's documentation of its JSON format, version 1.0.
 from __future__ import annotations
 
 from rawperf.results.parsing import Node
-from rawperf.results.table import Quantity, ResultBuilder
+from rawperf.results.result_table import Quantity, ResultBuilder
 
 UNITS = {
     "second": Quantity("time", "s", "lower"),

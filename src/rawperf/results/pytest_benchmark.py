@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from rawperf.results.parsing import Node, check_mean, scalar_text
-from rawperf.results.table import Quantity, ResultBuilder
+from rawperf.results.result_table import Quantity, ResultBuilder
 
 _SETTINGS = {
     "version": "version",

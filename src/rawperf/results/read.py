@@ -12,7 +12,7 @@ import pandas as pd
 
 from rawperf.base import ParsedFile
 from rawperf.results.formats import RESULT_FORMATS, ResultFormat
-from rawperf.results.table import LINE, QUANTITY, VALUE, ResultBuilder, ResultTable
+from rawperf.results.result_table import LINE, QUANTITY, VALUE, ResultBuilder, ResultTable
 from rawperf.text import decompress_stream, extract_head, read_whole_file
 
 ENTITY_KIND = "benchmark"

@@ -9,7 +9,7 @@ import re
 
 from rawperf.results.formats import REDIS_BENCHMARK_HEADING
 from rawperf.results.parsing import Row, delimited_rows, percentile_name, table_rows
-from rawperf.results.table import Quantity, ResultBuilder
+from rawperf.results.result_table import Quantity, ResultBuilder
 
 _HEADING = re.compile(REDIS_BENCHMARK_HEADING)
 _LATENCY = re.compile(r"(?:(avg|min|max)|p(\d+(?:\.\d+)?))_latency_ms")

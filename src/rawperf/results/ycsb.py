@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from rawperf.results.parsing import DAMAGED, percentile_name
-from rawperf.results.table import Quantity, ResultBuilder
+from rawperf.results.result_table import Quantity, ResultBuilder
 
 _LINE = re.compile(r"\[([^\]]+)\], ?([^,]+), ?(\S+)\s*")
 _MEASURE = re.compile(r"(Average|Min|Max|\d+(?:\.\d+)?(?:th)?Percentile)Latency\((us|ms)\)")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rawperf.listing import ListingFormat, ListingPart, RecordsWithLines
-from rawperf.sar.table import (
+from rawperf.sar.sysstat_table import (
     MAX_CLOCK_WARNINGS,
     REMEDY,
     SarRows,

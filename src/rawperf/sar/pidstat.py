@@ -13,7 +13,7 @@ import numpy as np
 from rawperf.core.errors import FormatError
 from rawperf.listing import ListingFormat, ListingPart, RecordsWithLines
 from rawperf.sar.read import cut_before_table
-from rawperf.sar.table import (
+from rawperf.sar.sysstat_table import (
     REMEDY,
     RowTimes,
     SarRows,

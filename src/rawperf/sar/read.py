@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rawperf.core.errors import FormatError
 from rawperf.listing import ListingFormat, ListingPart, RecordsWithLines
 from rawperf.recognition import INSERTED_TIME
-from rawperf.sar.table import (
+from rawperf.sar.sysstat_table import (
     ACTIVITIES,
     RowTimes,
     SarRows,

@@ -11,8 +11,8 @@ from typing import Any
 from rawperf.core.errors import visible
 from rawperf.results.names import split_unit
 from virtperf.artifact.inspection import InspectedFile
-from virtperf.artifact.layout import factor_name
-from virtperf.artifact.tables import Roles, Table
+from virtperf.artifact.path_layout import factor_name
+from virtperf.artifact.undeclared_tables import Roles, Table
 from virtperf.core.grouping import grouped
 
 MAX_PATTERN = 900

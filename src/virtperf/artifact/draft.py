@@ -21,12 +21,12 @@ from rawperf.core.errors import RawperfError, require_known, visible
 from rawperf.core.units import conversion_factor, is_unit
 from rawperf.declared.read import DeclaredFormat, load_declaration
 from rawperf.registry import build_dictionary
+from virtperf.artifact.artifact_files import OpenedArtifact, opened_artifact
 from virtperf.artifact.declarations import DeclaredTable, declare_tables
 from virtperf.artifact.exhibits import propose_exhibit
-from virtperf.artifact.files import OpenedArtifact, opened_artifact
 from virtperf.artifact.inspection import InspectedFile, flow, inspect_artifact
-from virtperf.artifact.layout import NONE, TEST, ProposedRun, ProposedRuns, propose_runs
 from virtperf.artifact.measures import Measure, Measures, collect_measures
+from virtperf.artifact.path_layout import NONE, TEST, ProposedRun, ProposedRuns, propose_runs
 from virtperf.artifact.printed_numbers import (
     MAX_NAMED,
     RATIO,

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from virtperf.artifact.layout import TEST
+from virtperf.artifact.path_layout import TEST
 from virtperf.core.levels import Level
 
 MAX_SERIES = 8

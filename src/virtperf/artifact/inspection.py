@@ -18,8 +18,8 @@ from rawperf.declared.read import DeclaredFormat
 from rawperf.registry import choose_format
 from rawperf.text import CHUNK_BYTES, extract_head
 from rawperf.unsupported import LFS_POINTER
-from virtperf.artifact.files import OpenedArtifact
-from virtperf.artifact.tables import (
+from virtperf.artifact.artifact_files import OpenedArtifact
+from virtperf.artifact.undeclared_tables import (
     MAX_TABLE_BYTES,
     Roles,
     Table,

@@ -14,13 +14,13 @@ import pandas as pd
 from rawperf.core.buckets import BUCKET
 from rawperf.core.errors import RawperfError, visible
 from rawperf.core.metrics import MetricDictionary
-from rawperf.core.tables import concat_tables
+from rawperf.core.table_columns import concat_tables
 from rawperf.declared.read import DeclaredFormat
 from rawperf.tidy import RawTables
 from virtperf.artifact.declarations import DeclaredTable
 from virtperf.artifact.inspection import InspectedFile
-from virtperf.artifact.layout import TEST, ProposedRun
-from virtperf.artifact.tables import is_number
+from virtperf.artifact.path_layout import TEST, ProposedRun
+from virtperf.artifact.undeclared_tables import is_number
 from virtperf.core.grouping import grouped
 from virtperf.core.order_statistics import percentile
 

@@ -22,8 +22,8 @@ import yaml
 
 from rawperf.core.errors import RawperfError
 from rawperf.core.files import hash_file, replace_folder
-from virtperf.artifact.files import OpenedArtifact
-from virtperf.artifact.tables import COLUMN, split_line, table_delimiter
+from virtperf.artifact.artifact_files import OpenedArtifact
+from virtperf.artifact.undeclared_tables import COLUMN, split_line, table_delimiter
 from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level, level_text, parse_level
 from virtperf.runs.ingest.folder import RESERVED, RUN_FILE

@@ -13,9 +13,9 @@ from rawperf.core.errors import RawperfError, RunError, did_you_mean, suggest_si
 from rawperf.core.metrics import MetricDictionary, load_metrics
 from rawperf.core.yamlio import load_yaml, read_text
 from rawperf.registry import extend_with_presets
-from virtperf.check.notebook import check_notebook
 from virtperf.check.problems import Problems
 from virtperf.check.study import check_study
+from virtperf.check.study_notebook import check_notebook
 from virtperf.core.numbers import plural
 from virtperf.core.params import Parameters, load_parameters
 from virtperf.core.paths import Layout

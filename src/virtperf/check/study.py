@@ -30,7 +30,7 @@ from virtperf.study.conditions import OWN_SCALE
 from virtperf.study.definition import Exhibit, Study, load_study
 from virtperf.study.hypotheses import study_claims
 from virtperf.study.printed import corrections
-from virtperf.study.samples import DEFAULT_LEVEL
+from virtperf.study.study_samples import DEFAULT_LEVEL
 
 _ENTITY_KIND = re.compile(r"""entity_kind:\s*["']?([^\s"',}][^"',}\n]*)""")
 

@@ -14,7 +14,7 @@ from virtperf.cli._shared import clean, console, print_line
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from virtperf.pipeline.run import PipelineEvent
+    from virtperf.pipeline.runner import PipelineEvent
 
 SILENCE_S = 9.0
 """Seconds without output after which a status line is printed."""

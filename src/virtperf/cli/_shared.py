@@ -333,7 +333,7 @@ def write_and_print(
 
     def render(form: str) -> str:
         if form == "html":
-            from virtperf.report.html.results import results_page
+            from virtperf.report.html.result_pages import results_page
 
             return results_page(shown(True), command)
         return shown(True).to_json() if form == "json" else shown(False).to_markdown() + "\n"

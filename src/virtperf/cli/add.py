@@ -210,8 +210,8 @@ def artifact(layout: Layout, study_id: str, path: Path) -> None:
     file, the format, the rows of a table and the levels of the factors of each run; `virtperf new study
     --artifact` wrote it, and it may be edited. Folders that this command made before are replaced.
     """
+    from virtperf.artifact.artifact_files import opened_artifact
     from virtperf.artifact.draft import RUNS_TABLE
-    from virtperf.artifact.files import opened_artifact
     from virtperf.artifact.runs_table import make_runs, read_table
     from virtperf.core.numbers import plural
 
@@ -245,11 +245,11 @@ def exhibit(
     import json
 
     from rawperf.core.files import write_atomically
-    from virtperf.check.notebook import shown_exhibits
+    from virtperf.check.study_notebook import shown_exhibits
     from virtperf.report.kinds import check_exhibits
     from virtperf.study.definition import load_study
     from virtperf.study.new.additions import add_exhibit
-    from virtperf.study.new.notebook import insert_exhibits
+    from virtperf.study.new.notebook_template import insert_exhibits
 
     folder = layout.known(study_id)
     study = load_study(folder)

@@ -324,7 +324,7 @@ def _show_overview(
 def _earlier_samples(layout: Layout, study: Study) -> tuple[Mapping[Quantity, Replicates], str]:
     """Earlier runs of each quantity as stored by the runs stage, and why there are none."""
     from virtperf.comparison.studies import measured_study
-    from virtperf.study.samples import DEFAULT_LEVEL
+    from virtperf.study.study_samples import DEFAULT_LEVEL
 
     try:
         return measured_study(layout, study.id, DEFAULT_LEVEL).samples, ""

@@ -29,7 +29,7 @@ def pipeline(layout: Layout, studies: Sequence[str], force: bool, jobs: int | No
     Without STUDY, prints the stages to run with an estimate of their duration; then progress
     messages; on a terminal, a live table.
     """
-    from virtperf.pipeline.run import run_pipeline
+    from virtperf.pipeline.runner import run_pipeline
 
     layout.require()
     with progress() as shown:

@@ -48,7 +48,7 @@ from virtperf.study.claims import Claim, load_claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.parts import QuantityKind
 from virtperf.study.quantities import Instance, Quantity, quantities_of
-from virtperf.verdicts.from_runs import OF_A_HYPOTHESIS, judge_claim
+from virtperf.verdicts.judgement import OF_A_HYPOTHESIS, judge_claim
 from virtperf.verdicts.regions import Decision
 
 FACTS = ("cpu", "processors", "memory_mb", "kernel", "system", "virtualization")

@@ -23,7 +23,7 @@ from virtperf.runs.summarize.observations import OF_SINGLE_VALUES
 from virtperf.study.claim_kinds.base import Claim
 from virtperf.study.parts import QuantityKind
 from virtperf.study.quantities import Quantity
-from virtperf.study.samples import StudySamples
+from virtperf.study.study_samples import StudySamples
 
 MOST_NAMED = 12
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rawperf.core.errors import ParameterError, RawperfError
+from virtperf.comparison.comparison_table import ComparisonTable, DifferentFact
 from virtperf.comparison.places import require_revisions
 from virtperf.comparison.ratio_rows import (
     ContrastFunction,
@@ -31,7 +32,6 @@ from virtperf.comparison.sides import (
     varied_names,
 )
 from virtperf.comparison.splits import equal_splits, unequal_quantities
-from virtperf.comparison.table import ComparisonTable, DifferentFact
 from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.numbers import join_names

@@ -22,7 +22,7 @@ from virtperf.runs.one_run import preview
 from virtperf.runs.run_values import RunValues
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
-from virtperf.study.samples import StudySamples, samples_by_quantity
+from virtperf.study.study_samples import StudySamples, samples_by_quantity
 
 
 def read_declared_forms(

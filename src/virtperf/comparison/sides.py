@@ -67,7 +67,7 @@ class Side:
 
     @property
     def repeats(self) -> str:
-        """What repeated rows of a file are (`rawperf.results.table.Repeats`); "" if not known."""
+        """What repeated rows of a file are (`rawperf.results.result_table.Repeats`); "" if not known."""
         return next((run.repeats for run in self.runs if run.repeats), "")
 
     @property

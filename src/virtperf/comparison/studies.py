@@ -24,7 +24,7 @@ from virtperf.runs.run_values import CellName, ComparedQuantity, RunValues
 from virtperf.study.definition import Study, load_study
 from virtperf.study.parts import EVERY
 from virtperf.study.quantities import Quantity
-from virtperf.study.samples import StudySamples, samples_by_quantity
+from virtperf.study.study_samples import StudySamples, samples_by_quantity
 
 
 @dataclass(frozen=True, eq=False)

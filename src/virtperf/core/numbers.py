@@ -6,9 +6,9 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
-from rawperf.core.numbers import SIGNIFICANT as SIGNIFICANT
-from rawperf.core.numbers import format_number as number
-from rawperf.core.numbers import plural as plural
+from rawperf.core.number_text import SIGNIFICANT as SIGNIFICANT
+from rawperf.core.number_text import format_number as number
+from rawperf.core.number_text import plural as plural
 
 NO_BREAK = "\u00a0"
 PROSE_SIGNIFICANT = 3  # in captions, which are not inputs of computations

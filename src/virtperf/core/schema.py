@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from rawperf.core.errors import ParameterError, RawperfError, did_you_mean
 from rawperf.core.files import replace_file
-from rawperf.core.tables import round_digits
+from rawperf.core.table_columns import round_digits
 from virtperf.core.levels import level_text, parse_level
 
 

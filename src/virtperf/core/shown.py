@@ -1,6 +1,6 @@
 """Results as they are shown: sentences, tables and notes, with one writer for each medium.
 
-Text for a terminal is printed by `virtperf.cli._shared`, a page by `virtperf.report.html.results`.
+Text for a terminal is printed by `virtperf.cli._shared`, a page by `virtperf.report.html.result_pages`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from rawperf.core.numbers import MAX_NUMBER
+from rawperf.core.number_text import MAX_NUMBER
 
 UNEQUAL_DF_FACTOR = 2.5
 """Ratio of degrees of freedom above which two means have too different numbers of runs for Welch's

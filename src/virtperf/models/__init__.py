@@ -16,13 +16,13 @@ from virtperf.models.fits import (
     usl,
 )
 from virtperf.models.formula import contrasts
-from virtperf.models.linear import fit_line, fit_robust_line
 from virtperf.models.planning import stop_when, variance_components
 from virtperf.models.power import power, power_table, runs_needed
 from virtperf.models.queueing import fit_closed, mmc, mva
-from virtperf.models.ratio import difference_of_means, ratio_of_means, ratio_of_pairs
 from virtperf.models.result import FitResult
 from virtperf.models.segmented import fit_segmented
+from virtperf.models.straight_line import fit_line, fit_robust_line
+from virtperf.models.two_means import difference_of_means, ratio_of_means, ratio_of_pairs
 from virtperf.models.two_sides import (
     differences,
     pairs,

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from rawperf.core.errors import ModelError, ParameterError
-from rawperf.core.numbers import MAX_NUMBER
+from rawperf.core.number_text import MAX_NUMBER
 
 Array = NDArray[np.float64]
 

@@ -20,10 +20,10 @@ from virtperf.core.estimate import Estimates, Missing
 from virtperf.core.provenance import Origin, origin_of
 from virtperf.core.schema import require_columns
 from virtperf.models.diagnostics import RowNote
-from virtperf.models.linear import fit_line, fit_robust_line
 from virtperf.models.queueing import fit_closed
 from virtperf.models.result import FitResult, call_with_origin
 from virtperf.models.segmented import fit_segmented
+from virtperf.models.straight_line import fit_line, fit_robust_line
 from virtperf.models.usl import fit_scaling, fit_usl
 
 Levels = Mapping[str, Any]

@@ -17,7 +17,7 @@ from rawperf.core.errors import ParameterError, require_known
 from virtperf.core.estimate import Estimate, Estimates, Missing
 from virtperf.core.provenance import common_origin
 from virtperf.core.schema import require_columns
-from virtperf.models import ratio
+from virtperf.models import two_means
 from virtperf.models.fits import By, Levels, groups, levels_of, names_of, source
 from virtperf.models.replication import explaining_column
 from virtperf.models.result import call_with_origin
@@ -109,7 +109,7 @@ def _of_means(
                 return found
             unique = frame.columns[~frame.columns.duplicated(False)]
             others = [each for each in unique if each not in {value, *of, *to, *names_of(by)}]
-            is_log = function is ratio.ratio_of_means
+            is_log = function is two_means.ratio_of_means
             column = explaining_column((above, below), value, others, log=is_log)
             return found.noted(column.warning()) if column else found
 
@@ -122,7 +122,7 @@ def _of_means(
 
 ratios = _of_means(
     "ratios",
-    ratio.ratio_of_means,
+    two_means.ratio_of_means,
     "{of} / {to}",
     """Estimate ratios of two means: ``ratios("value", runs, of={"series": "z/VM"}, to={"series":
     "Xen"}, by="guests")``; see `virtperf.models.ratio_of_means`.
@@ -151,7 +151,7 @@ ratios = _of_means(
 )
 differences = _of_means(
     "differences",
-    ratio.difference_of_means,
+    two_means.difference_of_means,
     "{of} - {to}",
     """Estimate differences of two means, `of` minus `to`; see `ratios` and
     `virtperf.models.difference_of_means`.
@@ -184,7 +184,7 @@ def pairs(
         for side, levels in ((above, of), (below, to)):
             _require_single_rows(side, keys, _words(levels))
         both = above[[value, *keys]].merge(below[[value, *keys]], on=keys, suffixes=("", " below"))
-        return ratio.ratio_of_pairs(both[value], both[f"{value} below"], alpha=alpha)
+        return two_means.ratio_of_pairs(both[value], both[f"{value} below"], alpha=alpha)
 
     return compare_sides(paired, frame, of, to, by, label, [value, *keys])
 
@@ -213,7 +213,7 @@ def ratios_over(
     def averaged(above: pd.DataFrame, below: pd.DataFrame, _: Any) -> Estimate:
         first, second = (rows.groupby(keys)[value].mean() for rows in (above, below))
         common = first.index.intersection(second.index)
-        return ratio.ratio_of_pairs(first[common], second[common], alpha=alpha)
+        return two_means.ratio_of_pairs(first[common], second[common], alpha=alpha)
 
     return compare_sides(averaged, frame, of, to, by, label, [value, *keys])
 
@@ -257,6 +257,6 @@ def ratio_of_printed(
         (top, top_half), (bottom, bottom_half) = (
             map(float, rows[[value, half_width]].iloc[0]) for rows in (above, below)
         )
-        return ratio.ratio_of_printed((top, top_half), (bottom, bottom_half))
+        return two_means.ratio_of_printed((top, top_half), (bottom, bottom_half))
 
     return compare_sides(printed, frame, of, to, by, label, [value, half_width])

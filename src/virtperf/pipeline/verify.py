@@ -15,7 +15,7 @@ import pandas as pd
 from rawperf.core.errors import RawperfError
 from virtperf.core.git import run_git
 from virtperf.core.paths import Layout
-from virtperf.pipeline.run import Tell, run_pipeline
+from virtperf.pipeline.runner import Tell, run_pipeline
 
 RESULTS = (
     "data/hypotheses",

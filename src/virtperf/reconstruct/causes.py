@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rawperf.core.tables import round_digits
+from rawperf.core.table_columns import round_digits
 from virtperf.reconstruct.contradictions import groups_sharing_keys, sentence_keys
 from virtperf.reconstruct.feasible import Feasible
 from virtperf.reconstruct.system import LinearSystem

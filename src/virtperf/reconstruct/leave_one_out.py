@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rawperf.core.tables import round_digits
+from rawperf.core.table_columns import round_digits
 from virtperf.core.verdicts import Verdict
 from virtperf.reconstruct.contradictions import sentence_keys, smallest_resolutions
 from virtperf.reconstruct.feasible import Cluster, Feasible

@@ -2,7 +2,7 @@
 
 Linear and linear-fractional numbers are exact (two programs each), by the text alone and with our
 assumptions, over all smallest resolutions of contradictions. Ranges of fitted models are found by
-random search (`reconstruct.search`).
+random search (`reconstruct.random_search`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import pandas as pd
 from virtperf.core.levels import Level, level_text
 from virtperf.core.stage_tables import RANGES
 from virtperf.reconstruct.feasible import MERGE_TOLERANCE, Feasible, merge_intervals
+from virtperf.reconstruct.random_search import Function, SearchResult, search_ranges
 from virtperf.reconstruct.region import Region, Regions
-from virtperf.reconstruct.search import Function, SearchResult, search_ranges
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.derived_kinds.base import Derivation
 from virtperf.study.derived_kinds.extreme import ArgmaxDerived, MaximumDerived

@@ -17,7 +17,7 @@ from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.lp_cache import CachedLinearSystem
 from virtperf.reconstruct.ranges import Answers, ranges
-from virtperf.reconstruct.readings import other_readings, solve_other_readings
+from virtperf.reconstruct.reading_sensitivity import other_readings, solve_other_readings
 from virtperf.study.claims import Claims, readings_of
 from virtperf.study.definition import Study
 

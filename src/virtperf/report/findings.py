@@ -30,15 +30,15 @@ from virtperf.core.statistics import two_groups
 from virtperf.core.verdicts import AGREED, DISPUTED, EXCLUDED, Verdict
 from virtperf.report.claim_words import verdict_words
 from virtperf.report.frames import StudyData, allowed
-from virtperf.report.from_runs import contrast_of_means
 from virtperf.report.number_words import number_words, wrong_origin
+from virtperf.report.run_estimates import contrast_of_means
 from virtperf.report.wording import short_number
 from virtperf.study.claims import Claim
 from virtperf.study.conditions import OWN_SCALE
 from virtperf.study.definition import Exhibit, Study
 from virtperf.study.parts import EVERY, PLACEHOLDER, Finding, MeasuredNumber, QuantityKind
 from virtperf.study.quantities import Quantity, ratio_of_percent
-from virtperf.study.samples import Terms
+from virtperf.study.study_samples import Terms
 
 PROSE_DIGITS = 3
 MAX_TITLE_CHARACTERS = 130  # three lines on a phone

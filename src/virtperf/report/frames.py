@@ -44,7 +44,7 @@ from virtperf.study.derived_kinds.base import Derivation
 from virtperf.study.hypotheses import study_claims
 from virtperf.study.parts import EVERY, QuantityKind
 from virtperf.study.quantities import Quantity, quantities_of
-from virtperf.study.samples import DEFAULT_LEVEL, StudySamples, samples_by_quantity
+from virtperf.study.study_samples import DEFAULT_LEVEL, StudySamples, samples_by_quantity
 
 _INPUT_FOLDERS = ("measured", "published")  # data folders; all others are stage outputs
 

@@ -17,7 +17,6 @@ from virtperf.core.estimate import Estimates
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.core.shown import plain_text
 from virtperf.report import findings, frames, origins
-from virtperf.report.from_runs import ratios_to_baseline
 from virtperf.report.kinds import Context, check_exhibits, find_kind, kinds
 from virtperf.report.kinds.estimates import fit_estimates
 from virtperf.report.records import (
@@ -37,6 +36,7 @@ from virtperf.report.records import (
     joined_record,
     markdown_above,
 )
+from virtperf.report.run_estimates import ratios_to_baseline
 from virtperf.report.wording import exhibit_name, printable
 from virtperf.study.definition import Exhibit
 

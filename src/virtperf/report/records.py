@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from rawperf.core.tables import round_digits
+from rawperf.core.table_columns import round_digits
 from virtperf.core.numbers import plural
 from virtperf.core.provenance import Provenance
 from virtperf.core.shown import Grid as Grid

@@ -26,9 +26,9 @@ import pandas as pd
 from rawperf.base import SETTING
 from rawperf.core.errors import RawperfError, RunError
 from rawperf.core.files import hash_file
-from rawperf.core.numbers import MAX_NUMBER
+from rawperf.core.number_text import MAX_NUMBER
 from rawperf.results.names import split_unit
-from rawperf.results.table import ResultTable
+from rawperf.results.result_table import ResultTable
 from rawperf.text import HEAD_BYTES, peek_stream
 from rawperf.tidy import RawTables, open_input
 from virtperf.core.grouping import grouped

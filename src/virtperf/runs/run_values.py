@@ -22,7 +22,7 @@ import pandas as pd
 
 from rawperf.core.errors import RawperfError, RunError, did_you_mean
 from rawperf.results.names import parse_unit, split_unit, to_base
-from rawperf.results.table import QUANTITY, RUN, VALUE, ResultTable
+from rawperf.results.result_table import QUANTITY, RUN, VALUE, ResultTable
 from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level
 from virtperf.core.numbers import join_names
@@ -125,7 +125,7 @@ class RunValues:
     rejected numbers of its files to reasons. `columns` are the numeric columns of a table. `counts`
     are the failed and all requests behind a share of failures, or the requests behind a rate.
     `repetitions` is the largest number of repeated rows of one key in a file, `repeats` what they are
-    (`rawperf.results.table.Repeats`).
+    (`rawperf.results.result_table.Repeats`).
     """
 
     run_id: str

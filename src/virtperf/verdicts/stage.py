@@ -25,7 +25,7 @@ from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
 from virtperf.study.hypotheses import reread_claims, study_claims
 from virtperf.study.parts import EVERY
-from virtperf.verdicts.from_runs import judge
+from virtperf.verdicts.judgement import judge
 
 Judge = Callable[..., pd.DataFrame]
 """`judge` of a study by its runs and the verdicts by the text: takes claims, and more of its options."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rawperf.core.files import replace_folder, write_atomically
-from rawperf.core.tables import round_digits
+from rawperf.core.table_columns import round_digits
 from tests.cases import each_case
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rawperf import ParsedFile
-from rawperf.declared import delimited, documents, elements
+from rawperf.declared import delimited, elements, json_yaml
 from rawperf.declared import read as declared_read
 from tests.rawperf.declared.declaring import declared
 from tests.rawperf.declared.test_damage import CASES
@@ -43,7 +43,7 @@ TRIED = (*STREAMED, "xml of two tables", "json lines of two tables")
 def test_parts_give_the_reading_of_the_whole(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, data = MORE[case]
     form = declared(text)
-    for module in (delimited, documents, elements):
+    for module in (delimited, elements, json_yaml):
         monkeypatch.setattr(module, "ROWS", 2)
     most = 0
     # every other mutant: the same number damages all cases alike, and the next case takes the others

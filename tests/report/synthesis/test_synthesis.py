@@ -21,7 +21,7 @@ from virtperf.check.everything import check_synthesis_file
 from virtperf.check.problems import Problems
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
-from virtperf.report import from_runs
+from virtperf.report import run_estimates
 from virtperf.report.html.record import record_html
 from virtperf.report.synthesis.capacity import CURVE, at_ratios
 from virtperf.report.synthesis.definition import Cell, Sentence, SynthesisFile
@@ -73,7 +73,7 @@ def test_measured_runs_are_listed_with_the_text(synthesis: Synthesis) -> None:
     cell = Cell(study="toy", label="A", derived="gain")
     curve = synthesis.curves[synthesis.curves["measure"] == "throughput"]
     for levels, number in instances(data.study, cell, {"system": "a"}):
-        estimate = from_runs.estimate(data, number, 0.95)
+        estimate = run_estimates.estimate(data, number, 0.95)
         found = curve[(curve["ratio"] == levels["guests"] / 2) & (curve["kind"] == MEASURED)]
         if estimate is None or not estimate.available:
             assert found.empty

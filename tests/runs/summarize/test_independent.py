@@ -21,7 +21,7 @@ from virtperf.core.stage_tables import (
     SERIES,
 )
 from virtperf.study.claims import load_claims
-from virtperf.verdicts.from_runs import judge
+from virtperf.verdicts.judgement import judge
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pandas as pd
 from rawperf.core.errors import StudyError, did_you_mean
 from virtperf.core.numbers import join_words, plural, pretty, with_interval
 from virtperf.core.provenance import Origin, Provenance
-from virtperf.report import from_runs
+from virtperf.report import run_estimates
 from virtperf.report.axis_words import unit_words
 from virtperf.report.frames import StudyData
 from virtperf.report.kinds import Context, ExhibitKind, analysis, estimates, note
@@ -54,7 +54,7 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
     )
     if context.study.kind == "measured":
         measured_ratios = {
-            derivation.label: from_runs.estimate(context.data, derivation, context.level)
+            derivation.label: run_estimates.estimate(context.data, derivation, context.level)
             for derivation in selected
             if not derivation.of_itself
         }
@@ -145,7 +145,7 @@ class _Line:
             self.text, assumed = (range_words(pieces, bounds, searched=searched) for pieces in both)
         self.assumed = assumed if context.assumptions else self.text
         self.printed = join_words(map(pretty, row["printed"]))
-        self.measured = from_runs.estimate(context.data, derivation, context.level)
+        self.measured = run_estimates.estimate(context.data, derivation, context.level)
 
     @property
     def label(self) -> str:

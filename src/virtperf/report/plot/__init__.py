@@ -2,9 +2,9 @@
 figure can be changed freely.
 """
 
-from virtperf.report.plot.distributions import distribution
+from virtperf.report.plot.cumulative_distributions import distribution
 from virtperf.report.plot.lines import bars, lines
-from virtperf.report.plot.order import order
+from virtperf.report.plot.order_chart import order
 from virtperf.report.plot.rows import rows
 from virtperf.report.plot.svg import svg
 from virtperf.report.plot.theme import theme

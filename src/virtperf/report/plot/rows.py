@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from virtperf.report.axis_words import AxisWords
-from virtperf.report.plot.order import AT_LEAST
+from virtperf.report.plot.order_chart import AT_LEAST
 from virtperf.report.plot.theme import (
     CHARACTER_WIDTH,
     FONT_SIZE,

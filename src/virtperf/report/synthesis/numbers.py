@@ -33,7 +33,7 @@ from virtperf.core.numbers import (
     with_interval,
 )
 from virtperf.core.provenance import Provenance
-from virtperf.report import from_runs
+from virtperf.report import run_estimates
 from virtperf.report.frames import StudyData
 from virtperf.report.origins import TEXT
 from virtperf.report.range_words import is_order_only, order_only_limits, range_words
@@ -223,7 +223,7 @@ def derived_numbers(data: StudyData, number: Derivation, unit: str, level: float
         if not searched and is_order_only(informative, bounds):
             ends = order_only_limits(informative, bounds)
         yield _row(ALLOWS, ends, Provenance.RECONSTRUCTED, searched=searched)
-    estimate = from_runs.estimate(data, number, level)
+    estimate = run_estimates.estimate(data, number, level)
     if estimate is not None and estimate.available:
         value, *ends = (convert(v) for v in (estimate.value, estimate.low, estimate.high))
         yield _row(MEASURED, ends, Provenance.MEASURED, value=value)

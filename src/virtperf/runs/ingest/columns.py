@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from rawperf.core.errors import RawperfError
-from rawperf.core.numbers import MAX_NUMBER
+from rawperf.core.number_text import MAX_NUMBER
 from rawperf.results.names import parse_unit, split_unit, to_base
 from rawperf.tidy import read_bytes
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from rawperf.core.errors import RawperfError
-from rawperf.core.numbers import MAX_NUMBER
+from rawperf.core.number_text import MAX_NUMBER
 from rawperf.json_lines import NotFiniteError, loads_strict
 from rawperf.results.names import parse_unit, to_base
 from virtperf.core.numbers import join_names

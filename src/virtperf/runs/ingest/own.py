@@ -21,7 +21,7 @@ from rawperf.registry import (
     rank_formats,
 )
 from rawperf.results.read import read_results, recognise_results
-from rawperf.results.table import ResultTable
+from rawperf.results.result_table import ResultTable
 from rawperf.text import (
     HEAD_BYTES,
     decompress_stream,

@@ -23,7 +23,7 @@ from rawperf import Format, ParsedFile, read_blocks, rechunk_by_sample
 from rawperf.core.errors import FormatError, RawperfError
 from rawperf.core.files import replace_file
 from rawperf.core.metrics import MetricDictionary, Translation
-from rawperf.core.numbers import MAX_NUMBER
+from rawperf.core.number_text import MAX_NUMBER
 from rawperf.core.sample_rows import (
     HOST,
     ROW,
@@ -36,7 +36,7 @@ from rawperf.core.sample_rows import (
     select_rows,
     sort_samples,
 )
-from rawperf.core.tables import concat_tables, encode_categories, factorize_rows
+from rawperf.core.table_columns import concat_tables, encode_categories, factorize_rows
 from rawperf.declared.read import DeclaredFormat
 from rawperf.registry import choose_format
 from rawperf.text import CHUNK_BYTES

@@ -1,6 +1,6 @@
 """Kinds of derived numbers, one class each: its fields, parts, units, bounds and results.
 
-A new kind is a class with its name in `AnyDerived`; `reconstruct.ranges` and `report.from_runs`, which
+A new kind is a class with its name in `AnyDerived`; `reconstruct.ranges` and `report.run_estimates`, which
 say how its range and its estimate from runs are computed, do not type-check without it.
 """
 

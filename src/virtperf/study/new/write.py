@@ -17,7 +17,7 @@ from rawperf.core.files import replace_folder, write_atomically
 from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
 from virtperf.study.definition import load_study
-from virtperf.study.new.notebook import notebook_text
+from virtperf.study.new.notebook_template import notebook_text
 from virtperf.study.yaml_edit import insert_study
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{1,60}")

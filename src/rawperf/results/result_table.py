@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from rawperf.core.errors import FileReader
-from rawperf.core.numbers import MAX_NUMBER
+from rawperf.core.number_text import MAX_NUMBER
 from rawperf.results.names import to_base
 from rawperf.results.parsing import (
     Node,

@@ -25,7 +25,7 @@ from virtperf.study.conditions import MIN_UNITS, rows_over_levels
 from virtperf.study.definition import Study
 from virtperf.study.parts import EVERY
 from virtperf.study.quantities import Quantity
-from virtperf.study.samples import StudySamples, samples_by_quantity
+from virtperf.study.study_samples import StudySamples, samples_by_quantity
 from virtperf.verdicts.regions import (
     MAX_RUNS_NEEDED,
     Comparison,

@@ -21,7 +21,7 @@ from virtperf.artifact.factor_names import (
     names_by_levels,
 )
 from virtperf.artifact.inspection import InspectedFile
-from virtperf.artifact.tables import conditions, is_number
+from virtperf.artifact.undeclared_tables import conditions, is_number
 from virtperf.core.grouping import grouped
 from virtperf.core.levels import Level, parse_level
 from virtperf.core.stage_tables import TABLES_WITH_FACTORS

@@ -4,7 +4,7 @@ import statsmodels.api as sm
 
 from rawperf.core.errors import ModelError, ParameterError
 from tests.cases import each_case
-from virtperf.models.linear import fit_line
+from virtperf.models.straight_line import fit_line
 
 X = np.array([1, 2, 3, 4, 5, 6, 7.0])
 Y = np.array([2.1, 3.9, 6.2, 7.8, 10.1, 12.2, 13.7])

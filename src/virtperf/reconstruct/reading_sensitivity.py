@@ -12,7 +12,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from rawperf.core.tables import round_digits
+from rawperf.core.table_columns import round_digits
 from virtperf.core.params import WordReading
 from virtperf.core.stage_tables import RANGES, READINGS
 from virtperf.reconstruct.feasible import Feasible, connected_claims, solve

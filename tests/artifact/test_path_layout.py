@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from virtperf.artifact.files import opened_artifact
+from virtperf.artifact.artifact_files import opened_artifact
 from virtperf.artifact.inspection import inspect_artifact
-from virtperf.artifact.layout import propose_runs
+from virtperf.artifact.path_layout import propose_runs
 
 
 def proposed(folder):

@@ -11,11 +11,11 @@ import pytest
 from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.reconstruct.conftest import STUDY
-from virtperf.reconstruct import readings as module
+from virtperf.reconstruct import reading_sensitivity as module
 from virtperf.reconstruct.feasible import solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.ranges import Answers, ranges
-from virtperf.reconstruct.readings import differs, other_readings, solve_other_readings
+from virtperf.reconstruct.reading_sensitivity import differs, other_readings, solve_other_readings
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.pipeline.conftest import FIRST_RUN, command, lock, pipeline_output
 from virtperf.pipeline.dvc_files import BACKUP
-from virtperf.pipeline.run import allow_no_git, dvc_command, dvc_environment, output_lines
+from virtperf.pipeline.runner import allow_no_git, dvc_command, dvc_environment, output_lines
 from virtperf.pipeline.stages import stage_names
 
 
@@ -246,7 +246,7 @@ def test_missing_input_is_a_one_line_error(repository, pipeline):
 
 
 def test_a_folder_with_umlauts_is_no_matter_in_an_ascii_locale(tmp_path):
-    code = "import sys; from pathlib import Path; from virtperf.pipeline.run import temporary_folder; print(temporary_folder(Path(sys.argv[1])))"
+    code = "import sys; from pathlib import Path; from virtperf.pipeline.runner import temporary_folder; print(temporary_folder(Path(sys.argv[1])))"
     ascii_only = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     found = [
         subprocess.run(

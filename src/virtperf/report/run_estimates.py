@@ -29,7 +29,7 @@ from virtperf.study.derived_kinds.pair import (
     ValueDerived,
 )
 from virtperf.study.quantities import Expression, percent_of_ratio
-from virtperf.study.samples import StudySamples, Terms
+from virtperf.study.study_samples import StudySamples, Terms
 
 _QUANTITIES = {"contention": "alpha", "coherency": "beta"}
 """Names of quantities of a fit, by the name of the derived number where it differs."""
@@ -150,7 +150,7 @@ def _estimate(
     provenance: Provenance,
     exhibits: tuple[str, ...],
 ) -> Estimate | Missing:
-    from virtperf.models.ratio import NO_SPREAD  # the models take a second to load
+    from virtperf.models.two_means import NO_SPREAD  # the models take a second to load
 
     samples = data.samples(provenance)
     runs = sorted({run for side in sides for q in side for run in samples[q].run_ids})

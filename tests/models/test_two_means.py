@@ -10,7 +10,7 @@ from scipy import stats
 from rawperf.core.errors import ModelError, ParameterError
 from tests.cases import each_case
 from virtperf.core.statistics import fieller
-from virtperf.models.ratio import METHODS, ratio_of_means, ratio_of_pairs
+from virtperf.models.two_means import METHODS, ratio_of_means, ratio_of_pairs
 from virtperf.models.two_sides import ratios_over
 
 A = np.array([101.2, 99.8, 100.5, 100.9, 99.5, 100.1])

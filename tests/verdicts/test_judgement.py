@@ -18,8 +18,8 @@ from virtperf.core.stage_tables import OBSERVATIONS
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
 from virtperf.study.parts import EVERY
-from virtperf.study.samples import StudySamples
-from virtperf.verdicts.from_runs import OF_A_CLAIM, OF_A_HYPOTHESIS, comparisons, judge
+from virtperf.study.study_samples import StudySamples
+from virtperf.verdicts.judgement import OF_A_CLAIM, OF_A_HYPOTHESIS, comparisons, judge
 from virtperf.verdicts.regions import Decision, decide
 
 RATIO = claim(

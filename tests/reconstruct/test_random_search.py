@@ -9,8 +9,8 @@ import pytest
 
 from tests.cases import each_case
 from virtperf.models import many
+from virtperf.reconstruct.random_search import search_ranges
 from virtperf.reconstruct.region import Region
-from virtperf.reconstruct.search import search_ranges
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.constraints import Inequality
 from virtperf.study.quantities import Expression, Quantity

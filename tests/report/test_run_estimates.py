@@ -12,8 +12,8 @@ import pytest
 from tests.intervals import ends
 from virtperf import models
 from virtperf.core.provenance import Provenance
-from virtperf.report.from_runs import estimate
 from virtperf.report.loaded import LoadedStudy
+from virtperf.report.run_estimates import estimate
 from virtperf.study.derived_kinds import parse_derived
 from virtperf.study.derived_kinds.base import Derivation
 

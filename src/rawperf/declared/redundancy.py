@@ -11,7 +11,7 @@ import numpy as np
 
 from rawperf.core.declaration import TableDeclaration, is_number
 from rawperf.core.errors import FileReader
-from rawperf.core.numbers import format_number
+from rawperf.core.number_text import format_number
 
 _INTEGER = re.compile(r"[-+]?\d+", re.ASCII)
 ROUNDING = 1e-9

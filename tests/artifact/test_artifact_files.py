@@ -7,9 +7,9 @@ import zipfile
 
 import pytest
 
-import virtperf.artifact.files as module
+import virtperf.artifact.artifact_files as module
 from rawperf.core.errors import RawperfError
-from virtperf.artifact.files import opened_artifact
+from virtperf.artifact.artifact_files import opened_artifact
 
 
 def zipped(path, members):
