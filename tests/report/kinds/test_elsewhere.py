@@ -99,5 +99,5 @@ def test_undecided_everywhere_is_told_apart_from_agreement(loaded: LoadedStudy) 
     data = replace(loaded.data, study=study, verdicts_by_level=VERDICTS_BY_LEVEL.frame(rows))
     assert record(replace(loaded.context, data=data)).title == (
         "No hypothesis holds on one system and fails on another; "
-        "1 of 1 have the same verdict on every system, 1 of them undecided"
+        "1 of 1 have the same verdict on every system (0 decided, 1 undecided)"
     )
