@@ -286,7 +286,9 @@ def _contrast(data: StudyData, of: Terms, to: Terms, level: float) -> Contrast:
 
 
 def interval_text(value: float, low: float, high: float, unit: str) -> str:
-    """Format the interval of a number: ``2.9 to 3.1 MiB``."""
+    """Format the interval of a number, with the fewest digits from four that tell its ends apart:
+    ``2.9 to 3.1 MiB``.
+    """
     if low == high:
         return "no spread"
     for digits in range(PROSE_DIGITS + 1, PROSE_DIGITS + 9):
