@@ -46,7 +46,7 @@ class AxisWords(dict[str, Any]):
 _PARTS = ("labels", "levels", "bounds", "panels", "colours")
 _STOP_WORDS = {"of", "the", "a", "an", "by", "in", "to", "for", "with"}
 """Stop words stripped from the end of a common label prefix."""
-_AMOUNT = re.compile(r"^(bytes|[KMG]i?B) (?:of )?(?!the |per )(.+)$")
+_AMOUNT = re.compile(r"^(bytes|%(?= of )|[KMG]i?B) (?:of )?(?!the |per )(.+)$")
 """Factor whose label begins with its unit, for use after a number: ``512 GiB real memory``."""
 
 

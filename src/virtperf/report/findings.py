@@ -301,10 +301,15 @@ def _contrast(data: StudyData, of: Terms, to: Terms, level: float) -> Contrast:
 
 
 def interval_text(value: float, low: float, high: float, unit: str) -> str:
-    """Format the interval of a number: ``2.9 to 3.1 MiB``."""
+    """Format the interval of a number, with the fewest digits from four that tell its ends apart:
+    ``2.9 to 3.1 MiB``.
+    """
     if low == high:
         return "no spread"
-    _, first, last = as_precise(value, low, high)
+    for digits in range(PROSE_DIGITS + 1, PROSE_DIGITS + 9):
+        _, first, last = as_precise(value, low, high, digits=digits)
+        if first != last:
+            break
     return f"{first} to {last}{unit}"
 
 
@@ -312,7 +317,9 @@ def _number_text(value: float, low: float, high: float) -> str:
     """Format a number with as many digits as its interval supports, at most `PROSE_DIGITS`."""
     precise = as_precise(value, low, high)[0]
     digits = sum(c.isdigit() for c in precise.lstrip("0."))
-    return short_number(value) if digits > PROSE_DIGITS else precise
+    if digits <= PROSE_DIGITS:
+        return precise
+    return as_precise(value, low, high, digits=PROSE_DIGITS)[0]
 
 
 def _check_shown(data: StudyData, name: str, named: Iterable[Quantity]) -> None:

@@ -87,7 +87,7 @@ def test_claims_of_a_paper_that_hold_are_counted_at_other_levels(loaded: LoadedS
     study = loaded.data.study.model_copy(update={"judged_over": "system"})
     data = replace(loaded.data, study=study, verdicts_by_level=VERDICTS_BY_LEVEL.frame(rows))
     title = record(replace(loaded.context, data=data)).title
-    assert title.endswith(f", 1 of 2 hold on {factor.show(second)}")
+    assert title.endswith(f", 1 of 2 decided ones hold on {factor.show(second)}")
 
 
 def test_undecided_everywhere_is_told_apart_from_agreement(loaded: LoadedStudy) -> None:
@@ -99,5 +99,5 @@ def test_undecided_everywhere_is_told_apart_from_agreement(loaded: LoadedStudy) 
     data = replace(loaded.data, study=study, verdicts_by_level=VERDICTS_BY_LEVEL.frame(rows))
     assert record(replace(loaded.context, data=data)).title == (
         "No hypothesis holds on one system and fails on another; "
-        "1 of 1 have the same verdict on every system, 1 of them undecided"
+        "1 of 1 have the same verdict on every system (0 decided, 1 undecided)"
     )

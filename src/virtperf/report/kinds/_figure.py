@@ -171,7 +171,8 @@ def figure_kind(name: str, *, curves: bool) -> ExhibitKind:
                     "units": pooled.name,
                     "labels": {pooled.name: pooled.label},
                 }
-                return plot.lines(points, **columns, level=context.level)
+                log = bool(exhibit.spec.get("log"))
+                return plot.lines(points, **columns, level=context.level, log=log)
         if not curves:
             return plot.bars(points, **columns, level=context.level)
         fits, log = collect_fits(shown), bool(exhibit.spec.get("log"))
@@ -392,8 +393,8 @@ def _left_out(study: Study, points: pd.DataFrame, factor: Factor) -> Iterator[Bl
         for label, xs in some.groupby("series", sort=False)["x"].agg(list).items()
     ]
     yield note(
-        f"The text's ranges wider than a factor of {pretty(WIDE)} are not drawn, but in the details: "
-        f"{'; '.join([*whole, *places])}."
+        "The text leaves these points open, with a highest possible value more than "
+        f"{pretty(WIDE)} times the lowest, so that their ranges are in the details only: {'; '.join([*whole, *places])}."
     )
 
 

@@ -103,11 +103,15 @@ def _sentences(data: StudyData, claims: Sequence[Claim]) -> Iterator[Block]:
     rest = [c for c in claims if c not in disputed]
     rest.sort(key=lambda claim: -len(set_by.get(claim.id, ())))
     excluded = sum(data.result(c.id)["text_verdict"] == Verdict.CONTRADICTED for c in disputed)
-    told = f"exclude {excluded or 'none'}"
+    one = len(claims) == 1
+    told = "exclude it" if one and excluded else f"exclude {excluded or 'none'} of them"
+    if one and not disputed:
+        told = "do not exclude it"
     told += f" and disagree on {n}" if (n := len(disputed) - excluded) else ""
     colon = (", among them:" if len(disputed) > MAX_SENTENCES else ":") if disputed else "."
     yield Paragraph(
-        words=f"Of {plural(len(claims), 'claim')} about no figure or table, others {told}{colon}"
+        words=f"{plural(len(claims), 'claim')} of the paper {'is' if one else 'are'} about no figure or table; "
+        f"its other claims {told}{colon}"
     )
     items: list[Words] = []
     for claim in disputed[:MAX_SENTENCES]:
@@ -124,7 +128,7 @@ def _sentences(data: StudyData, claims: Sequence[Claim]) -> Iterator[Block]:
         place = next(iter(claim.sections), "").rpartition(" / ")[2]
         items.append((said, "." if not place or place.isdigit() else f" ({place})."))
     if items:
-        yield Paragraph(words="Of the claims that others do not exclude:")
+        yield Paragraph(words="Of the claims that other claims do not exclude:")
         yield Listing(items=tuple(items))
 
 

@@ -115,7 +115,7 @@ def _held_elsewhere(verdicts: list[list[str]], levels: Sequence[Any], factor: Fa
         decided = [of_claim[k] for of_claim in held if of_claim[k] in (*AGREED, *EXCLUDED)]
         agreed = sum(word in AGREED for word in decided)
         if level != EVERY and decided:
-            counted.append(f"{agreed} of {len(decided)} hold on {factor.show(level)}")
+            counted.append(f"{agreed} of {len(decided)} decided ones hold on {factor.show(level)}")
     claims = f"Of the claims that hold on {factor.show(levels[0])}"
     return f"{claims}, {join_words(counted)}" if counted else f"{claims}, none is decided elsewhere"
 
@@ -131,7 +131,7 @@ def _same_everywhere(verdicts: list[list[str]], factor: Factor, word: str, words
     both = f"{plural(opposed, word, words.lower()) if opposed else f'No {word}'} "
     both += f"{'hold' if opposed > 1 else 'holds'} on one {factor.label} and "
     both += f"{'fail' if opposed > 1 else 'fails'} on another"
-    open_ones = f", {undecided} of them undecided" if undecided else ""
+    open_ones = f" ({same - undecided} decided, {undecided} undecided)" if undecided else ""
     return (
         f"{both}; {same} of {len(known)} have the same verdict on every {factor.label}{open_ones}"
     )

@@ -101,7 +101,7 @@ def record(context: Context) -> Record:
 
 def _answer(verdicts: Mapping[str, Mapping[Any, str]], count: int) -> str:
     if not verdicts:
-        return f"None of the {plural(count, 'verdict')} depends on how a word is read."
+        return f"None of the {plural(count, 'verdict')} changes if words such as “about” are read more narrowly or more widely."
     depend = "depends" if len(verdicts) == 1 else "depend"
     return f"{len(verdicts)} of {plural(count, 'verdict')} {depend} on whether words are read as here or otherwise."
 

@@ -25,8 +25,9 @@ NONZERO_START_SHARE = (
 FAR_RANGE_FACTOR = 4.0  # ranges that exceed all well-known values by this factor are clipped
 CLIPPED_HEIGHT_FACTOR = 2.2  # axis limit then, as a multiple of the largest well-known value
 MAX_LABELLED_TICKS = 14  # numeric levels that each get a tick label
-LOG_MARGIN_FACTOR = 1.4  # a logarithmic axis extends beyond the values by this factor
-TWO_DECADES = 100.0
+LOG_MARGIN_FACTOR = 1.05  # a logarithmic axis ends at least this factor beyond the values
+FEW_DECADES = 1000.0
+LOG_TICKS = (1.0, 2.0, 5.0)
 MAX_INTERVALS = 6  # between ticks of the y axis
 TICK_STEPS = (1, 2, 2.5, 5, 10)  # between ticks, times a power of ten: at least three intervals
 LEAST_LENGTH = 0.06  # of an axis that begins above 0, as a share of its highest value
@@ -256,14 +257,23 @@ def set_log_axis(axes: Axes, values: Sequence[float], label: str) -> None:
     positive = [value for value in values if value > 0] or [1.0]
     axes.set_yscale("log", nonpositive="clip")
     _label_above(axes, f"{label} (logarithmic axis)")
-    axes.set_ylim(min(positive) / LOG_MARGIN_FACTOR, max(positive) * LOG_MARGIN_FACTOR)
+    few = max(positive) < FEW_DECADES * min(positive)  # powers of ten alone are too few labels
+    axes.set_ylim(*enclosing_ticks(positive, LOG_TICKS if few else (1.0,)))
     axes.yaxis.set_major_formatter(lambda value, _: pretty(value, 6))
     axes.yaxis.set_minor_formatter(lambda *_: "")
-    if max(positive) < TWO_DECADES * min(
-        positive
-    ):  # powers of ten alone would be one label, or none
-        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    if few:
+        axes.yaxis.set_major_locator(LogLocator(subs=LOG_TICKS))
     axes.grid(visible=True, axis="y")
+
+
+def enclosing_ticks(values: Sequence[float], ticks: Sequence[float]) -> tuple[float, float]:
+    """Nearest logarithmic ticks below and above all positive `values`, apart from the nearest one by
+    `LOG_MARGIN_FACTOR`; `ticks` are those of one power of ten.
+    """
+    low, high = min(values) / LOG_MARGIN_FACTOR, max(values) * LOG_MARGIN_FACTOR
+    first, last = (math.floor(math.log10(end)) for end in (low, high))
+    places = [tick * 10.0**power for power in range(first, last + 2) for tick in ticks]
+    return max(p for p in places if p <= low), min(p for p in places if p >= high)
 
 
 def finite_values(*columns: Sequence[float] | np.ndarray | pd.Series | pd.DataFrame) -> list[float]:

@@ -40,6 +40,7 @@ rank, with the first and the last kept.
 """
 BAND_ALPHA = 0.18
 DISTRIBUTION_HEIGHT = 300  # points of the panel
+DISTRIBUTION_TICKS = (1, 1.5, 2, 3, 5, 7)  # of a power of ten
 
 
 def distribution(
@@ -68,7 +69,7 @@ def distribution(
         figure, (panel,) = create_panels(1, height=DISTRIBUTION_HEIGHT)
         if log:
             panel.set_xscale("log")
-            panel.xaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
+            panel.xaxis.set_major_locator(LogLocator(subs=DISTRIBUTION_TICKS))
             panel.xaxis.set_minor_locator(NullLocator())
         axis.set_y_axis(panel, 0, 1.02, "Cumulative share of samples, %")
         panel.yaxis.set_major_formatter(lambda share, _: pretty(100 * share, 6))
@@ -83,6 +84,9 @@ def distribution(
                 _draw_curve(panel, values, style, level)
                 at = [percentile(values, share) for share in MARKED_QUANTILES]
                 _draw_marks(panel, at, MARKED_QUANTILES, style)
+        drawn = frame["value"][np.isfinite(frame["value"]) & (frame["value"] > 0)]
+        if log and len(drawn):
+            panel.set_xlim(*axis.enclosing_ticks([drawn.min(), drawn.max()], DISTRIBUTION_TICKS))
         panel.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
         panel.grid(visible=True, axis="x")
         for value in (stated or {}).values():

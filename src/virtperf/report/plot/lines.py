@@ -192,6 +192,7 @@ def _draw_figure(
                 curves=bool(fitted),
                 level=level,
                 unit=words.label(units) if units else "",
+                style=next(iter(styles.values())) if len(of_series) == 1 else None,
             ),
         )
     return figure

@@ -373,11 +373,17 @@ def series_entry(rows: pd.DataFrame, label: Any, style: SeriesStyle, *, bars: bo
 
 
 def layer_entries(
-    rows: pd.DataFrame, *, bars: bool, curves: bool, level: float, unit: str = ""
+    rows: pd.DataFrame,
+    *,
+    bars: bool,
+    curves: bool,
+    level: float,
+    unit: str = "",
+    style: SeriesStyle | None = None,
 ) -> list[LegendEntry]:
     """Legend entries of the layers in a figure; a reader's own runs alone need none. A measured mean
     has its interval in the legend, and no mark on `bars`, unless there are ranges, beside which it
-    is a mark. `unit` names what joined runs are the mean of.
+    is a mark. `unit` names what joined runs are the mean of; `style` is that of the only series.
     """
     mark_rows, bands, runs = (rows[rows["layer"] == layer] for layer in (MARK, RANGE, RUN))
     kinds, percent = set(mark_rows["kind"]), f"{pretty(100 * level)} %"
@@ -418,7 +424,10 @@ def layer_entries(
         entries.append((_mark_handle("x", INK_COLOUR), "made-up example"))
     for kind, words in _RUN_LABELS.items():
         if explained and kind in set(runs["kind"]):
-            handle = _mark_handle("x" if kind == CROSS else "o", INK_COLOUR, 4)
+            shape = style.marker if style else "o"
+            handle = _mark_handle("x" if kind == CROSS else shape, INK_COLOUR, 4)
+            if style:
+                handle.set(color=style.colour, markerfacecolor=style.colour)
             if unit:
                 handle.set(linestyle="-", linewidth=UNIT_LINE, color=MUTED_COLOUR)
             name = f"one {unit}" if unit else "single runs"
