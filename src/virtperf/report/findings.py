@@ -286,10 +286,10 @@ def _contrast(data: StudyData, of: Terms, to: Terms, level: float) -> Contrast:
 
 
 def interval_text(value: float, low: float, high: float, unit: str) -> str:
-    """Format the interval of a number: ``2.9 to 3.1 MiB``."""
+    """Format the interval of a number, with at most `PROSE_DIGITS` of its digits: ``2.9 to 3.1 MiB``."""
     if low == high:
         return "no spread"
-    _, first, last = as_precise(value, low, high)
+    _, first, last = as_precise(value, low, high, digits=PROSE_DIGITS)
     return f"{first} to {last}{unit}"
 
 

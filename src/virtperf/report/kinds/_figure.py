@@ -381,22 +381,25 @@ def _compares_or_prints(study: Study, claim: Claim) -> bool:
 def _left_out(study: Study, points: pd.DataFrame, factor: Factor) -> Iterator[Block]:
     """Notes on what a figure leaves out (`drawn_points`), and on points with two ranges."""
     drawn = drawn_points(study, points)
-    if (drawn["pieces"].map(lambda ends: len(merge_pieces(ends))) > 2).any():
-        yield note(SPLIT_NOTE)
+    split = drawn[drawn["pieces"].map(lambda ends: len(merge_pieces(ends))) > 2]
+    if len(split):
+        yield note(f"{SPLIT_NOTE} This is at {_places(split, factor)}.")
     low = drawn["low"].reindex(points.index)
     left = points.loc[points["low"].notna() & low.isna(), ["series", "x"]]
     if len(left) == 0:
         return
     whole = [label for label in left["series"].unique() if label not in set(drawn["series"])]
     some = left[~left["series"].isin(whole)]
-    places = [
-        f"{label}, {join_levels(xs, factor)}"
-        for label, xs in some.groupby("series", sort=False)["x"].agg(list).items()
-    ]
     yield note(
         f"The text's ranges wider than a factor of {pretty(WIDE)} are not drawn, but in the details: "
-        f"{'; '.join([*whole, *places])}."
+        f"{'; '.join([*whole, *filter(None, [_places(some, factor)])])}."
     )
+
+
+def _places(points: pd.DataFrame, factor: Factor) -> str:
+    """Points by their series and levels."""
+    by_series = points.groupby("series", sort=False)["x"].agg(list)
+    return "; ".join(f"{label}, {join_levels(xs, factor)}" for label, xs in by_series.items())
 
 
 def _not_drawn(chart: OrderChart | None) -> Iterator[Block]:
@@ -454,7 +457,7 @@ def _draw_order(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> Fig
     if one and (chart := order_chart(context.data, exhibit)) is not None:
         figure = plot.order(points, chart.panels, x=exhibit.series[0].over, ylabel=label)
     elif rows := order_rows(context.data, exhibit):
-        figure = plot.rows(points, rows, ylabel=label)
+        figure = plot.rows(rows, ylabel=label)
     else:
         return None
     figure.set_label(ORDER)
