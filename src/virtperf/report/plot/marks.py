@@ -433,7 +433,9 @@ def layer_entries(
 
 def is_seen(rows: pd.DataFrame) -> pd.Series:
     """Whether each row is more than a range at 0."""
-    return (rows["layer"] != RANGE) | ~(rows["high"].astype(float) <= SEEN_SHARE * largest_end(rows))
+    return (rows["layer"] != RANGE) | ~(
+        rows["high"].astype(float) <= SEEN_SHARE * largest_end(rows)
+    )
 
 
 def largest_end(rows: pd.DataFrame) -> pd.Series:
