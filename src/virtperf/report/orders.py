@@ -83,13 +83,11 @@ class OrderPlace:
 
 @dataclass(frozen=True)
 class OrderRow:
-    """An order to be drawn from left to right; `shared`: by the points of several series or levels, of
-    which it has the first; `lines`: indices of places (greater, smaller), without those that follow
-    from others; whether strictly.
+    """An order to be drawn from left to right; `lines`: indices of places (greater, smaller), without
+    those that follow from others; whether strictly.
     """
 
     title: str
-    shared: bool
     places: tuple[OrderPlace, ...]
     lines: Mapping[tuple[int, int], bool]
 
@@ -296,8 +294,7 @@ def _shared_rows(
             key = frozenset(((a[1 - part], b[1 - part]), strict) for (a, b), strict in own.items())
             alike.setdefault(key, ([], own))[0].append(value)
     for values, own in alike.values():
-        row = _row(title(values), own, name)
-        yield replace(row, shared=part == 0 and len(values) > 1)
+        yield _row(title(values), own, name)
 
 
 def _row(title: str, edges: Edges, name: Callable[[list[OrderedPoint]], str]) -> OrderRow:
@@ -311,7 +308,7 @@ def _row(title: str, edges: Edges, name: Callable[[list[OrderedPoint]], str]) ->
         for head in heads
     )
     lines = {(heads.index(a), heads.index(b)): strict for (a, b), strict in found.strict.items()}
-    return OrderRow(title, False, places, lines)
+    return OrderRow(title, places, lines)
 
 
 def _by_levels(data: StudyData, exhibit: Exhibit, labels: Sequence[str]) -> str:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from virtperf.report import plot
 from virtperf.report.orders import OrderPlace, OrderRow
 
-POINTS = pd.DataFrame({"series": ["a", "a", "b"], "guests": [1, 2, 1], "quantity": "throughput"})
 PLACES = (
     OrderPlace((("a", 1), ("a", 2)), "a, 1 and 2", 0, 0),
     OrderPlace((("b", 1),), "b", 1, 0),
     OrderPlace((("b", 2),), "b, 2", 1, 1),
 )
-ROW = OrderRow("4 guests", False, PLACES, {(0, 1): True, (0, 2): False})
+ROW = OrderRow("4 guests", PLACES, {(0, 1): True, (0, 2): False})
 
 
 def test_each_point_is_a_dot_and_a_lower_lane_is_below() -> None:
-    figure = plot.rows(POINTS, [ROW], ylabel="Throughput")
+    figure = plot.rows([ROW], ylabel="Throughput")
     first, second, third = (d.get_offsets().tolist() for d in figure.axes[0].collections)  # type: ignore[union-attr]
     assert len(first) == 2 and len(second) == len(third) == 1
     assert first[0][0] == first[1][0] < second[0][0] == third[0][0]
@@ -25,18 +22,10 @@ def test_each_point_is_a_dot_and_a_lower_lane_is_below() -> None:
     assert second[0][1] > third[0][1]
     texts = [text.get_text().replace("\n", " ") for text in figure.axes[0].texts]
     assert texts[0].startswith("Throughput: order only") and "dotted: or equal" in texts[0]
+    assert "the same of dots in one column" in texts[0].replace("\n", " ")
     assert texts[1:] == ["4 guests", "a, 1 and 2", "b", "b, 2"]
 
 
 def test_lines_are_dotted_where_equal_is_allowed() -> None:
-    lines = plot.rows(POINTS, [ROW], ylabel="").axes[0].lines
+    lines = plot.rows([ROW], ylabel="").axes[0].lines
     assert [line.get_linestyle() for line in lines] == ["-", "--"]
-
-
-def test_dots_have_the_colour_of_their_series_unless_several_share_the_row() -> None:
-    def colours(*, shared: bool) -> set[tuple[float, ...]]:
-        row = OrderRow("", shared, PLACES, {(0, 1): True, (0, 2): True})
-        drawn = plot.rows(POINTS, [row], ylabel="").axes[0].collections
-        return {tuple(colour) for dots in drawn for colour in dots.get_facecolor().tolist()}  # type: ignore[attr-defined]
-
-    assert len(colours(shared=False)) == 2 and len(colours(shared=True)) == 1

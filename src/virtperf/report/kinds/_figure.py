@@ -380,22 +380,26 @@ def _compares_or_prints(study: Study, claim: Claim) -> bool:
 def _left_out(study: Study, points: pd.DataFrame, factor: Factor) -> Iterator[Block]:
     """Notes on what a figure leaves out (`drawn_points`), and on points with two ranges."""
     drawn = drawn_points(study, points)
-    if (drawn["pieces"].map(lambda ends: len(merge_pieces(ends))) > 2).any():
-        yield note(SPLIT_NOTE)
+    split = drawn[drawn["pieces"].map(lambda ends: len(merge_pieces(ends))) > 2]
+    if len(split):
+        yield note(f"{SPLIT_NOTE} This is at {_places(split, factor)}.")
     low = drawn["low"].reindex(points.index)
     left = points.loc[points["low"].notna() & low.isna(), ["series", "x"]]
     if len(left) == 0:
         return
     whole = [label for label in left["series"].unique() if label not in set(drawn["series"])]
     some = left[~left["series"].isin(whole)]
-    places = [
-        f"{label}, {join_levels(xs, factor)}"
-        for label, xs in some.groupby("series", sort=False)["x"].agg(list).items()
-    ]
+    names = [*whole, *filter(None, [_places(some, factor)])]
     yield note(
         "The text leaves these points open, with a highest possible value more than "
-        f"{pretty(WIDE)} times the lowest, so that their ranges are in the details only: {'; '.join([*whole, *places])}."
+        f"{pretty(WIDE)} times the lowest, so that their ranges are in the details only: {'; '.join(names)}."
     )
+
+
+def _places(points: pd.DataFrame, factor: Factor) -> str:
+    """Points by their series and levels."""
+    by_series = points.groupby("series", sort=False)["x"].agg(list)
+    return "; ".join(f"{label}, {join_levels(xs, factor)}" for label, xs in by_series.items())
 
 
 def _not_drawn(chart: OrderChart | None) -> Iterator[Block]:
@@ -453,7 +457,7 @@ def _draw_order(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> Fig
     if one and (chart := order_chart(context.data, exhibit)) is not None:
         figure = plot.order(points, chart.panels, x=exhibit.series[0].over, ylabel=label)
     elif rows := order_rows(context.data, exhibit):
-        figure = plot.rows(points, rows, ylabel=label)
+        figure = plot.rows(rows, ylabel=label)
     else:
         return None
     figure.set_label(ORDER)

@@ -101,7 +101,10 @@ def record(context: Context) -> Record:
 
 def _answer(verdicts: Mapping[str, Mapping[Any, str]], count: int) -> str:
     if not verdicts:
-        return f"None of the {plural(count, 'verdict')} changes if words such as “about” are read more narrowly or more widely."
+        return (
+            f"None of the {plural(count, 'verdict')} changes if words such as “about” are read more "
+            "narrowly or more widely."
+        )
     depend = "depends" if len(verdicts) == 1 else "depend"
     return f"{len(verdicts)} of {plural(count, 'verdict')} {depend} on whether words are read as here or otherwise."
 

@@ -89,7 +89,7 @@ def record(context: Context, figure: Figure | None = None) -> Record:
     if study.caveat:
         blocks.append(Paragraph(words=" ".join(study.caveat.split()), style="small"))
     if not measured:
-        link = f"exhibit:synthesis/again-{study.id}"
+        link = "exhibit:synthesis/measured-again"
         tested = Span(text="which claims, if any, on which systems, with what result", link=link)
         blocks.append(Paragraph(words=("Measured again: ", tested, "."), style="small"))
     basis.append(Facts(facts=_facts_of_runs(context) if measured else _facts(context)))

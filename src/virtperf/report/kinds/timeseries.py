@@ -80,7 +80,7 @@ def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
     samples, marks = _samples(context, exhibit), _marks(context, exhibit)
     if len(samples):
         return plot.timeline(samples, points=marks if len(marks) else None)
-    return plot.bars(marks, x="series", xlabel="Stated in the text") if len(marks) > 1 else None
+    return plot.bars(marks, x="series", xlabel="Quantity") if len(marks) > 1 else None
 
 
 def _samples(context: Context, exhibit: Exhibit) -> pd.DataFrame:

@@ -166,6 +166,7 @@ def _draw_figure(
     if narrow.min_distance_pt >= group_pt and narrow.has_room >= levels.has_room:
         width, levels = NARROW_WIDTH, narrow
     of_series = {label: rows[rows["series"] == label] for label in frame.series}
+    seen = set(rows["series"][marks.is_seen(rows)])
     fitted = curves.evaluate_curves(
         fits, {label: part["x"].tolist() for label, part in of_series.items()}, frame.x, level
     )
@@ -185,7 +186,9 @@ def _draw_figure(
                 marks.draw_panel_legend(panel, _series_entries(in_panel, styles, bars))
         marks.draw_legend(
             figure,
-            [] if apart else _series_entries(of_series, styles, bars),
+            []
+            if apart
+            else _series_entries({s: of_series[s] for s in of_series if s in seen}, styles, bars),
             marks.layer_entries(
                 rows,
                 bars=bars,

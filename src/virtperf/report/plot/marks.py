@@ -286,6 +286,8 @@ MAX_COLUMNS = 4  # columns of the legend
 LABEL_CHARACTERS = 32  # characters of a legend line, so that two columns fit
 RANGE_LABEL = "range, our reading"
 WIDE_RANGE_LABEL = "range wider than a factor of 2"
+SEEN_SHARE = 0.006
+"""Of the largest number of a panel: a range that is no higher is a line, or not seen at all."""
 _BRACKET = [
     (-0.4, -1),
     (0.4, -1),
@@ -390,7 +392,8 @@ def layer_entries(
     explained = not set(rows["kind"]) <= {OWN_DATA}
     entries: list[LegendEntry] = []
     narrow = bands[~bands["open"].astype(bool)]
-    of_boxes = set(narrow["kind"][narrow["high"] > narrow["low"]])
+    seen = (rows["high"] - rows["low"]).astype(float) > SEEN_SHARE * largest_end(rows)
+    of_boxes = set(rows["kind"][seen & (rows["layer"] == RANGE) & ~rows["open"].astype(bool)])
     of_boxes |= {WITH_ASSUMPTIONS} & set(narrow["kind"]) if TEXT in of_boxes else set()
     for kind, words in (
         (TEXT, "text alone" if len(of_boxes) > 1 else RANGE_LABEL),
@@ -435,6 +438,19 @@ def layer_entries(
     if curves:
         entries.append((Line2D([], [], color=INK_COLOUR), f"fitted, dots: {percent} interval"))
     return entries
+
+
+def is_seen(rows: pd.DataFrame) -> pd.Series:
+    """Whether each row is more than a range at 0."""
+    return (rows["layer"] != RANGE) | ~(
+        rows["high"].astype(float) <= SEEN_SHARE * largest_end(rows)
+    )
+
+
+def largest_end(rows: pd.DataFrame) -> pd.Series:
+    """Largest finite number of the panel of each row."""
+    ends = rows[["value", "high"]].astype(float)
+    return ends.where(np.isfinite(ends)).max(axis=1).groupby(rows["panel"]).transform("max")
 
 
 def range_handle(kind: str) -> Patch:

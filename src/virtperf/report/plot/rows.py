@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from virtperf.report.axis_words import AxisWords
 from virtperf.report.plot.order_chart import AT_LEAST
 from virtperf.report.plot.theme import (
     CHARACTER_WIDTH,
@@ -19,7 +17,6 @@ from virtperf.report.plot.theme import (
     NARROW_WIDTH,
     create_panels,
     figure_width,
-    series_styles,
     theme,
 )
 from virtperf.report.wording import wrap_text
@@ -36,28 +33,25 @@ ROW_GAP = 8  # points between two rows
 MAX_COLUMN = 130  # points between two columns
 
 
-def rows(points: pd.DataFrame, orders: Sequence[OrderRow], *, ylabel: str) -> Figure:
+def rows(orders: Sequence[OrderRow], *, ylabel: str) -> Figure:
     """Draw each order as a row of dots, one for each point, and lines between its places.
 
     Parameters
     ----------
-    points : DataFrame
-        The figure's points, with the axes of a study attached: the colours of its series.
     orders : sequence of OrderRow
         The rows, one below the other.
     ylabel : str
         The quantity, "" for several.
     """
-    words = AxisWords.of([points], {})
-    styles = series_styles(dict.fromkeys(points["series"]), words["colours"])
-    colours = {name: style.colour for name, style in styles.items()}
     n_columns = max(row.n_columns for row in orders)
     width = NARROW_WIDTH if _needed_width(orders) <= NARROW_WIDTH / n_columns else figure_width()
     column = min(MAX_COLUMN, width / n_columns)
     dotted = not all(all(row.lines.values()) for row in orders)
+    several = any(len(place.points) > 1 for row in orders for place in row.places)
+    together = "; it says the same of dots in one column" if several else ""
     header = wrap_text(
         f"{f'{ylabel}: order' if ylabel else 'Order'} only, greatest on the left; lines join what the text "
-        f"compares{' (dotted: or equal)' if dotted else ''}",
+        f"compares{' (dotted: or equal)' if dotted else ''}{together}",
         int(width / CHARACTER_WIDTH),
     )
     labels = [
@@ -75,7 +69,7 @@ def rows(points: pd.DataFrame, orders: Sequence[OrderRow], *, ylabel: str) -> Fi
             if row.title:
                 title = wrap_text(row.title, int(width / CHARACTER_WIDTH))
                 top = _write(axes, top, title)
-            top = _draw_row(axes, row, texts, column, top, colours)
+            top = _draw_row(axes, row, texts, column, top)
         axes.set_axis_off()
         axes.set(xlim=(0, width), ylim=(top, 0))
         figure.set_figheight(-top / 72)
@@ -102,7 +96,6 @@ def _draw_row(
     texts: Sequence[str],
     column: float,
     top: float,
-    colours: dict[str, str],
 ) -> float:
     """Draw the places of a row below `top`; gives its lower end."""
     heights: dict[int, float] = {}
@@ -135,7 +128,7 @@ def _draw_row(
             [x] * len(shifts),
             [y + shift * DOTS_APART for shift in shifts],
             s=DOT_AREA,
-            color=[INK_COLOUR if row.shared else colours[series] for series, _ in place.points],
+            color=INK_COLOUR,
             zorder=2,
         )
         axes.text(

@@ -83,7 +83,8 @@ class SynthesisQuestion(Model):
     `words`: lower-case substrings of relevant labels of factors, quantities and derived numbers. A
         study with a match needs a cell, or a reason in `unused`.
     `percent`: whether its ratios are written in per cent.
-    `axis`: title of the axis of its picture, quantity and unit; "" for the unit alone.
+    `axis`: title of the axis of its picture, quantity and unit; "" for the unit alone. `one`: what
+        the ratio 1 means.
     `unused`: by study, the reason why its numbers do not answer the question.
     """
 
@@ -93,6 +94,7 @@ class SynthesisQuestion(Model):
     words: tuple[str, ...] = ()
     percent: Flag = False
     axis: str = ""
+    one: str = "no change"
     unused: dict[str, Annotated[str, Field(min_length=10)]] = {}
     rows: Annotated[tuple[QuantityRow, ...], Field(min_length=1)]
 

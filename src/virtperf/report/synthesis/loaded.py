@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from rawperf.core.errors import StudyError
-from virtperf.core.numbers import join_words
+from virtperf.core.numbers import interval, join_words, rounded
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
-from virtperf.report.claim_words import claim_in_words
+from virtperf.report.claim_words import claim_in_words, estimate_unit
 from virtperf.report.frames import StudyData, load
 from virtperf.report.kinds._figure import drawing
 from virtperf.report.loaded import ExhibitOutput, find_data
@@ -39,6 +39,7 @@ from virtperf.report.synthesis.definition import (
 from virtperf.report.synthesis.numbers import answers_frame, curves_frame, pieces_frame
 from virtperf.report.synthesis.references import NO_STUDY, look_up
 from virtperf.report.synthesis.sentences import sentence_problems
+from virtperf.study.claims import Claim
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,8 +101,9 @@ class Synthesis:
         """One row a paper's claim that a measured study repeats, by paper in the order of `studies`.
 
         Columns: paper; claim and says (its id and our wording of it); study and hypothesis that
-        repeat it, with the hypothesis's wording, its verdict and the estimate in words, "" without
-        one. A paper without a repeated claim has one row, with `NOT_REPEATED` for its claim.
+        repeat it, with the hypothesis's wording, its verdict and, in words, the quantity with its
+        estimate and what the claim allows. A paper without a repeated claim has one row, with
+        `NOT_REPEATED` for its claim.
         """
         repeated: dict[str, list[dict[str, str]]] = {
             name: [] for name, data in self.studies.items() if data.study.kind != "measured"
@@ -118,7 +120,7 @@ class Synthesis:
                     "hypothesis": hypothesis.id,
                     "wording": hypothesis.says,
                     "verdict": words.measured_verdict,
-                    "estimate": words.measured,
+                    "estimate": _tested(hypothesis, data, words.measured),
                 }
                 repeated[hypothesis.origin.study].append(row)
         columns = (
@@ -196,7 +198,6 @@ class Synthesis:
         figure: Figure | None = None,
         narrow: Figure | None = None,
         blocks: Sequence[Block] = (),
-        ids: Sequence[str] = (),
         **parts: Any,
     ) -> ExhibitOutput:
         """Show a table in words, and a picture of its numbers.
@@ -214,8 +215,6 @@ class Synthesis:
         numbers : DataFrame
             The numbers behind it, for the download and, of rows as in `answers` or `curves`, their
             provenance.
-        ids
-            Anchors of the rows, "" for none.
         **parts
             Further fields of the record, such as `folded`.
         """
@@ -225,7 +224,6 @@ class Synthesis:
             label=title,
             columns=tuple(map(str, table.columns)),
             rows=rows,
-            ids=tuple(ids),
             stacks=True,
         )
         downloads: tuple[Numbers, ...] = ()
@@ -291,6 +289,18 @@ class Synthesis:
         for name, link in dict(evidence[["name", "link"]].to_numpy().tolist()).items():
             parts += [Span(text=name, link=link), "; "]
         return (*parts[:-1], ".")
+
+
+def _tested(hypothesis: Claim, data: StudyData, estimate: str) -> str:
+    """The quantity of a hypothesis, its estimate, and what the claim allows."""
+    names = dict.fromkeys(quantity.name for quantity in hypothesis.quantities)
+    of = join_words(data.study.quantities[name].label for name in names)
+    if not estimate:
+        return f"{of}: each of several comparisons"
+    result = data.result(hypothesis.id)
+    unit = estimate_unit(hypothesis, data.study, result)
+    ends = (float(result[f"allowed_{end}"]) for end in ("low", "high"))
+    return f"{of}: {estimate}; the claim allows {interval(*rounded(*ends), unit)}"
 
 
 def noted(texts: Iterable[str], notes: Iterable[str]) -> list[Words]:

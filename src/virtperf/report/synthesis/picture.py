@@ -68,6 +68,7 @@ def draw_numbers(
     axis: str = "",
     colours: Mapping[str, int] | None = None,
     *,
+    one: str = "no change",
     narrow: bool = False,
 ) -> Figure | None:
     """Draw the bounded numbers of the rows with `drawn`, grouped by row, each with its system and
@@ -75,8 +76,7 @@ def draw_numbers(
 
     A bar is a range that a text allows or states, a diamond a printed number or one computed from
     such numbers, a dot with a line a mean of runs with its interval; an arrow is beyond the axis,
-    which is logarithmic if a ratio is above `LARGEST_RATIO`. The dark vertical line is the ratio 1:
-    no change.
+    which is logarithmic if a ratio is above `LARGEST_RATIO`. The dark vertical line is the ratio 1.
 
     Parameters
     ----------
@@ -86,6 +86,8 @@ def draw_numbers(
         Title of the axis: quantity and unit; by default the unit.
     colours : mapping
         Positions in the palette by the beginning of the name of a condition or a system.
+    one : str
+        What the ratio 1 means.
     narrow : bool
         Whether each value is below its name, which suits a phone.
     """
@@ -118,7 +120,8 @@ def draw_numbers(
             axes.vlines(np.full(len(places), tick), low, high, color=colour, linewidth=1, zorder=1)
         if scale.log:
             axes.set_xscale("log")
-        _draw_values(axes, pieces_frame(drawn.assign(at=places)), scale)
+        split = drawn["pieces"].map(len) > 2
+        _draw_values(axes, pieces_frame(drawn.assign(at=places, split=split)), scale)
         axes.set_ylim(height, 0)
         axes.set_xlim(scale.low, scale.high)
         axes.set_yticks([])
@@ -127,7 +130,7 @@ def draw_numbers(
 
         def tick_words(value: float, _: object) -> str:
             text = pretty((100 if percent else 1) * value)
-            return f"{text}\n(no change)" if unit == RATIO and value == 1 else text
+            return f"{text}\n({one})" if unit == RATIO and value == 1 else text
 
         axes.xaxis.set_major_formatter(FuncFormatter(tick_words))
         axes.grid(visible=False)
@@ -279,7 +282,9 @@ def _scale(drawn: pd.DataFrame, *, percent: bool) -> _Scale:
 
 
 def _draw_values(axes: Axes, pieces: pd.DataFrame, scale: _Scale) -> None:
-    """Draw ranges and means at the heights in the column `at`."""
+    """Draw ranges and means at the heights in the column `at`; `split`: a piece of a range in several,
+    which is no rounded number, however narrow.
+    """
     for piece in _each(pieces):
         measured, at, colour = piece.kind == MEASURED, piece.at, piece.colour
         low, high = max(piece.low, scale.low), min(piece.high, scale.high)
@@ -289,7 +294,7 @@ def _draw_values(axes: Axes, pieces: pd.DataFrame, scale: _Scale) -> None:
         if measured and middle <= scale.high:
             axes.hlines([at], low, high, color=colour, linewidth=2, zorder=3)
             axes.plot([middle], [at], "o", color=colour, markersize=6, zorder=4)
-        elif not measured and _is_one_value(piece.value, piece.low, piece.high):
+        elif not (measured or piece.split) and _is_one_value(piece.value, piece.low, piece.high):
             axes.plot([middle], [at], "D", color=colour, markersize=6, zorder=4)
         elif not measured:
             axes.barh(
