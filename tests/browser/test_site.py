@@ -109,7 +109,9 @@ def test_search_ranks_what_is_asked_for(visit: Opener) -> None:
         kind = first.get_attribute("data-kind")
         assert kind in ("answer", "finding", "term", "limit of a study"), (words, kind)
     assert re.match(r"\d+ found, the first 60 are shown", page.locator("#count").inner_text())
-    page.fill("#search input", "page read rates rise progressively")  # the title of a figure
+    page.fill(
+        "#search input", "average page read rates from paging devices"
+    )  # the title of a figure
     assert results.first.get_attribute("data-kind") == "exhibit"
     page.fill("#search input", "no such thing")
     assert results.count() == 0 and page.locator("#count").inner_text() == "0 found"

@@ -84,7 +84,7 @@ def order(points: pd.DataFrame, panels: Sequence[OrderPanel], *, x: str, ylabel:
             _draw_panel(drawn, panel, levels, styles, places)
             levels.draw(drawn, words.label(x), labelled=drawn is axes[-1])
             if named and len(panels) == 1 and (ends := _free_ends(places)):
-                _label_ends(drawn, ends, styles, levels)
+                _label_ends(drawn, ends, levels)
                 named = False
         marks.draw_legend(
             figure,
@@ -173,9 +173,7 @@ def _free_ends(places: Places) -> Places:
     return ends
 
 
-def _label_ends(
-    axes: Axes, ends: Places, styles: Mapping[str, SeriesStyle], levels: axis.AxisLevels
-) -> None:
+def _label_ends(axes: Axes, ends: Places, levels: axis.AxisLevels) -> None:
     """Name the series beside their last points, and make room at the right for it."""
     left, right = axes.get_xlim()
     for (name, _), place in ends.items():
@@ -185,7 +183,6 @@ def _label_ends(
             (LABEL_GAP, 0),
             textcoords="offset points",
             va="center",
-            color=styles[name].colour,
         )
     furthest = max(
         at + (LABEL_GAP + len(name) * CHARACTER_WIDTH) * levels.data_per_point

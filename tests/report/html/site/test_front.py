@@ -50,7 +50,10 @@ def test_claims_tested_again_are_counted(facts: StudyFacts, monkeypatch) -> None
     counts = RepetitionCounts("toy-today", "toy", Counter({"holds here": 2, "undecided": 1}))
     monkeypatch.setattr(front, "repetition_counts", lambda study, studies: [counts])
     page = Parsed(front_page([facts]))
-    assert "Of 3 claims of the papers measured again, 2 hold here, 1 undecided." in page.text
+    assert (
+        "Of 3 claims of the papers measured again on other systems, 2 hold here, 1 undecided; here is"
+        in page.text
+    )
     assert "Measured again in toy-today: 2 hold here, 1 undecided" in page.text
     assert {"claims-toy-today.html#q=toy", "synthesis.html#measured-again"} <= {*page.links}
 
