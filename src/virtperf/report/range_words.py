@@ -29,7 +29,7 @@ def is_within_factor(low: Any, high: Any) -> Any:
 
 def is_wide(low: pd.Series, high: pd.Series) -> pd.Series:
     """Mask of non-negative ranges without an upper limit, or wider than a factor of `WIDE`."""
-    return (low >= 0) & (high > WIDE * low)
+    return (low >= 0) & ~is_within_factor(low, high)
 
 
 def says_little(low: pd.Series, high: pd.Series, largest: pd.Series) -> pd.Series:

@@ -17,7 +17,7 @@ def record(context: Context) -> Record:
         words = (
             "No claims are encoded yet."
             if data.claims is None
-            else "Nothing is assumed that no claim states; how a claim is read is given with it."
+            else "No assumption is used; how words of claims are read is given with each claim."
         )
         return register(context, "assumptions", note(words))
     binds = Counter(
