@@ -6,7 +6,9 @@ unique in the study. The stages run in this process under a profiler, and after 
 rawperf or virtperf the arguments, variables and result are searched for that number.
 
 Counted are the modules whose functions ran, the modules that held the value, and the
-representations: the types of object that directly hold it.
+representations: the types of object that directly hold it. The way to the mark in the figure is
+counted apart from what leaves it: verdicts, stored raw lines, and the record and page around the
+picture.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ import virtperf
 from tools.benchmarks.raw_files import WIDTHS
 from virtperf.core.paths import Layout
 from virtperf.report.html.report import render
+from virtperf.report.kinds import find_kind
 from virtperf.runs.stage import process_runs
 from virtperf.study.definition import load_study
 
@@ -43,6 +46,12 @@ VALUES = (73.9, 0.739)
 TEXTS = tuple(map(str, VALUES))
 SAMPLES, EVERY_S = 40, 10
 MAX_DEPTH = 4
+BRANCHES = {
+    "virtperf.runs.summarize.audits": "audits",
+    "virtperf.verdicts.stage": "verdicts",
+    "virtperf.runs.raw_lines": "raw lines",
+}
+"""Modules whose functions, with all that they call, are not on the way to a mark."""
 PLAIN = {"float", "list", "str", "tuple"}
 """Types that do not count as a representation: a number, its text, plain containers."""
 STUDY = """\
@@ -144,10 +153,12 @@ _FRAMES: dict[frozenset[str], str] = {}
 
 
 def _frame_kind(frame: pd.DataFrame) -> str:
-    """A data frame identified by its columns; extra columns do not make another representation."""
+    """A data frame identified by its columns; more of them, or a selection, do not make another
+    representation.
+    """
     columns = frozenset(map(str, frame.columns))
     for known, kind in _FRAMES.items():
-        if known <= columns:
+        if known <= columns or columns <= known:
             return kind
     kind = f"DataFrame: {', '.join(map(str, frame.columns))}"
     return _FRAMES.setdefault(columns, kind)
@@ -190,16 +201,17 @@ def _nested_holders(value: Any, kind: str, depth: int) -> Iterator[str]:
 
 
 class Tracer:
-    """Records where the value is seen: representations created by each module's functions.
+    """Records where the value is seen: by branch, representations created by each module's functions.
 
     A function creates what its variables or result hold at its end, except what its arguments held
     at the start and what called functions returned.
     """
 
-    def __init__(self) -> None:
-        self.makes: dict[str, dict[str, None]] = {}
+    def __init__(self, stage: str) -> None:
+        self.makes: dict[str, dict[str, dict[str, None]]] = {}
         self.ran: set[str] = set()
-        self._calls: list[tuple[set[str], set[str]]] = []  # per call: held before, received
+        # per call: held before, received, branch
+        self._calls: list[tuple[set[str], set[str], str]] = [(set(), set(), stage)]
         self._busy = False
 
     def __call__(self, frame: FrameType, event: str, result: Any) -> None:
@@ -213,15 +225,15 @@ class Tracer:
         try:
             self.ran.add(module)
             if event == "call":
-                self._calls.append((self._held(frame.f_locals.values()), set()))
-            elif self._calls:
-                had, given = self._calls.pop()
+                branch = BRANCHES.get(module, self._calls[-1][2])
+                self._calls.append((self._held(frame.f_locals.values()), set(), branch))
+            elif len(self._calls) > 1:
+                had, given, branch = self._calls.pop()
                 gained = self._held((*frame.f_locals.values(), result)) - had
                 if gained or had:
-                    made = self.makes.setdefault(module, {})
+                    made = self.makes.setdefault(branch, {}).setdefault(module, {})
                     made.update(dict.fromkeys(sorted(gained - given)))
-                if self._calls:
-                    self._calls[-1][1].update(gained)
+                self._calls[-1][1].update(gained)
         finally:
             self._busy = False
 
@@ -229,6 +241,15 @@ class Tracer:
     def _held(values: Iterable[Any]) -> set[str]:
         found = {kind for value in values for kind in holders(value)}
         return found - PLAIN
+
+
+def draw_figure(root: Path) -> None:
+    """Draw the figure that shows the value, as its exhibit does."""
+    study = virtperf.load_study("path", root / "data")
+    exhibit = study.study.exhibit("figure-1")
+    draw = find_kind(exhibit).draw
+    assert draw is not None
+    assert draw(study.context, exhibit) is not None
 
 
 def show_exhibit(root: Path) -> list[NotebookNode]:
@@ -249,7 +270,7 @@ def write_page(root: Path, outputs: list[NotebookNode]) -> None:
 
 
 def main() -> None:
-    """Print modules and representations per stage."""
+    """Print modules and representations, on the way to the mark and beside it."""
     kinds: dict[str, None] = {}
     held: set[str] = set()
     ran: set[str] = set()
@@ -259,32 +280,31 @@ def main() -> None:
         write_study(root)
         stages: dict[str, Callable[[], Any]] = {
             "runs": lambda: process_runs(Layout(root), "path", jobs=1),
-            "exhibit": lambda: outputs.extend(show_exhibit(root)),
-            "report": lambda: write_page(root, outputs),
+            "figure": lambda: draw_figure(root),
+            "record": lambda: outputs.extend(show_exhibit(root)),
+            "page": lambda: write_page(root, outputs),
         }
+        made: dict[str, dict[str, dict[str, None]]] = {}
         for stage, work in stages.items():
-            tracer = Tracer()
+            tracer = Tracer(stage)
             sys.setprofile(tracer)
             try:
                 work()
             finally:
                 sys.setprofile(None)
-            converting = [module for module, made in tracer.makes.items() if made]
-            print(
-                f"{stage}: {len(tracer.ran)} modules ran, {len(tracer.makes)} of them held the "
-                f"value, {len(converting)} made another representation of it"
-            )
-            for module in converting:
-                new = [kind for kind in tracer.makes[module] if kind not in kinds]
-                kinds.update(dict.fromkeys(new))
-                print("   ", module, *(f"\n        {kind}" for kind in new))
-            passing = [module for module in tracer.makes if module not in converting]
-            print("    only passed it on:", ", ".join(passing))
-            held |= tracer.makes.keys()
+            made |= tracer.makes
             ran |= tracer.ran
         if PERCENT not in Layout(root).report("path").read_text():
             raise SystemExit(f"{PERCENT} does not stand on the page")
-    print(f"all: {len(ran)} modules ran, {len(held)} held the value, {len(kinds)} representations")
+    for branch in ("runs", "figure", *BRANCHES.values(), "record", "page"):
+        print(f"{branch}:")
+        for module, types in made[branch].items():
+            new = [kind for kind in types if kind not in kinds]
+            kinds.update(dict.fromkeys(new))
+            print("   ", module, *(f"\n        {kind}" for kind in new))
+        held |= made[branch].keys()
+        print(f"    so far {len(held)} modules held the value, {len(kinds)} representations")
+    print(f"{len(ran)} modules ran")
 
 
 if __name__ == "__main__":

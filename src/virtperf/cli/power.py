@@ -197,13 +197,16 @@ def _draw(table: pd.DataFrame, target: float, title: str, output: Path) -> None:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
+    from virtperf.report.palette import MUTED, SERIES_COLOURS
+
+    line = SERIES_COLOURS[0].light
     with mpl.rc_context({"svg.hashsalt": "power", "font.size": 11}):
         figure = Figure(figsize=(6.4, 4.0), layout="constrained")
         axes = figure.add_subplot(
             xlabel="runs per condition", ylabel="power, %", title=f"Runs {title}"
         )
-        axes.plot(table["runs"], 100 * table["power"], marker="o", markersize=3, color="#0072B2")
-        axes.axhline(100 * target, color="#666666", linestyle="--", linewidth=1)
+        axes.plot(table["runs"], 100 * table["power"], marker="o", markersize=3, color=line)
+        axes.axhline(100 * target, color=MUTED.light, linestyle="--", linewidth=1)
         axes.set_ylim(0, 102)
         output.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(output, metadata={"Date": None} if output.suffix == ".svg" else None)
