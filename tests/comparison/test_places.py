@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -218,3 +220,36 @@ def test_benchmark_suite_iterations_are_runs(tmp_path, monkeypatch):
     found = row(table, f"{RATE} in two/wrk.txt")
     assert (found.runs_a, found.verdict) == (6, "slower")
     assert found.mean_a == pytest.approx(3 * row(table, f"{RATE} in one/wrk.txt").mean_a, rel=1e-3)
+
+
+SAMPLES = Path(__file__).parents[1] / "rawperf" / "results" / "samples"
+
+
+@pytest.mark.parametrize("named", ["criterion", "baseline"])
+def test_criterions_folder_is_one_run_of_its_newest_samples(named, tmp_path, monkeypatch):
+    """Not of its earlier samples, estimates, figures and pages; whatever the folder is called."""
+    monkeypatch.chdir(tmp_path)
+    means = {}
+    for side in "ab":
+        recorded = SAMPLES / "criterion-sample" / side / "r1" / "criterion"
+        for sample in sorted(recorded.rglob("new/sample.json")):
+            benchmark = sample.parents[1].relative_to(recorded).as_posix()
+            for folder, text in (("new", sample.read_text()), ("base", "{}")):
+                place = tmp_path / side / named / benchmark / folder
+                place.mkdir(parents=True)
+                (place / "sample.json").write_text(text)
+                (place / "tukey.json").write_text("[1.0, 2.0, 3.0, 4.0]")
+                about = {"full_id": benchmark, "directory_name": benchmark}
+                (place / "benchmark.json").write_text(json.dumps(about))
+            report = tmp_path / side / named / "report"
+            report.mkdir(exist_ok=True)
+            (report / "index.html").write_text("<html></html>")
+            read = json.loads(sample.read_text())
+            times = np.divide(read["times"], read["iters"]) / 1e9  # ns
+            means[side, benchmark] = times.mean()
+    table = virtperf.compare(f"a/{named}", f"b/{named}")
+    rows = {r.condition.removeprefix("benchmark="): r for r in table.rows if "=" in r.condition}
+    assert {*rows} == {benchmark for _, benchmark in means}
+    for benchmark, found in rows.items():
+        assert found.mean_a == pytest.approx(means["a", benchmark])
+        assert found.mean_b == pytest.approx(means["b", benchmark])

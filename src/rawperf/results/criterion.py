@@ -1,14 +1,17 @@
 """Criterion.rs: ``estimates.json``, ``sample.json`` and ``raw.csv`` of a benchmark, and the messages
 of ``cargo criterion --message-format=json``.
 
-Samples are of one process. The two JSON files do not name their benchmark: their path does.
+Samples are of one process. The two JSON files do not name their benchmark: ``benchmark.json`` beside
+them does, or their path.
 
 Source: criterion 0.5, and the documentation of cargo-criterion 1.1.
 """
 
 from __future__ import annotations
 
-from pathlib import PurePath
+import json
+from pathlib import Path, PurePath
+from typing import Any
 
 from rawperf.results.formats import CRITERION_COLUMNS
 from rawperf.results.parsing import Node, Row, check_mean
@@ -17,18 +20,43 @@ from rawperf.results.result_table import Quantity, ResultBuilder
 _UNITS = ("ps", "ns", "us", "µs", "ms", "s")
 
 
-def _benchmark(builder: ResultBuilder) -> dict[str, str]:
-    """Name of a benchmark by its folder: ``criterion/GROUP/FUNCTION/new/estimates.json``.
+_MAX_ABOUT = 64 * 1024
+"""Maximum size of ``benchmark.json`` in bytes; it has a few hundred."""
 
-    Raises `FormatError` for another place: numbers of different benchmarks would be one.
+
+def benchmark_folder(file: Path) -> str:
+    """Folder of a file's benchmark below that of all, by ``benchmark.json`` beside it; empty without."""
+    return _about(file, "directory_name")
+
+
+def _about(file: Path, key: str) -> str:
+    about: Any = file.with_name("benchmark.json")
+    if not about.is_file() or about.is_symlink() or about.stat().st_size > _MAX_ABOUT:
+        return ""
+    try:
+        about = json.loads(about.read_bytes())
+    except ValueError:
+        return ""
+    named = about.get(key) if isinstance(about, dict) else None
+    return named if isinstance(named, str) else ""
+
+
+def _benchmark(builder: ResultBuilder) -> dict[str, str]:
+    """Name of a benchmark, by the file beside it, or by its folder:
+    ``criterion/GROUP/FUNCTION/new/estimates.json``.
+
+    Raises `FormatError` without either: numbers of different benchmarks would be one.
     """
-    parts = PurePath(builder.file).parts
+    path = PurePath(builder.file)
+    parts = path.parts
+    if name := _about(Path(path), "full_id"):
+        return {"benchmark": name}
     if "criterion" in parts[:-3]:
         place = len(parts) - 1 - parts[::-1].index("criterion")
         return {"benchmark": "/".join(parts[place + 1 : -2])}
     raise builder.error(
         "the file does not name its benchmark, nor does its place",
-        expected="criterion/BENCHMARK/new/estimates.json below the results",
+        expected="benchmark.json beside it, or criterion/BENCHMARK/new/estimates.json",
         remedy="keep criterion's folders, or use raw.csv or cargo criterion --message-format=json.",
     )
 

@@ -5,7 +5,6 @@ runs are stored.
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,8 +19,8 @@ from virtperf.core.numbers import join_names
 from virtperf.core.paths import Layout
 from virtperf.runs.addresses import Addresses
 from virtperf.runs.ingest.folder import NOT_RAW, RESERVED, RUN_FILE, RunFolder
+from virtperf.runs.result_folders import is_criterion_folder, is_run_of_suite
 from virtperf.runs.run_reader import (
-    STATISTICS_FILE,
     LoadedRun,
     RunReader,
     digest,
@@ -38,7 +37,6 @@ from virtperf.runs.run_values import (
 
 NO_RUNS = "a folder of run folders or of raw files, or a quoted pattern such as 'results/6.1-*'"
 STUDY_FILES = frozenset({"study.yaml", "hypotheses.yaml", "measure.yaml", "claims.yaml"})
-ITERATION = re.compile(r"iter-\d+")
 REPETITIONS = TableOptions()
 
 
@@ -326,16 +324,9 @@ def _runs_in_folder(folder: Path, addresses: Addresses) -> tuple[list[Path], lis
         without = [path.name for path in entries if path.is_dir() and path not in skipped]
         notes = [f"left out: {join_names(without)} (no {RUN_FILE})"] if without else []
         return sorted(with_file, key=lambda path: path.name), notes
-    return [path for path in entries if _is_suite_run(path)] or entries, []
-
-
-def _is_suite_run(path: Path) -> bool:
-    """Whether a path is a run of a test suite that keeps other files beside its runs: an iteration
-    of MMTests, or a folder with the statistics of lkp-tests.
-    """
-    return path.is_dir() and bool(
-        ITERATION.fullmatch(path.name) or (path / STATISTICS_FILE).is_file()
-    )
+    if is_criterion_folder(folder):
+        return [folder], []
+    return [path for path in entries if is_run_of_suite(path)] or entries, []
 
 
 def _is_ignored(path: Path) -> bool:

@@ -46,6 +46,7 @@ from virtperf.runs.ingest.columns import (
 )
 from virtperf.runs.ingest.folder import RUN_FILE, RunFolder, raw_files
 from virtperf.runs.outcomes import may_say_outcome
+from virtperf.runs.result_folders import result_files
 from virtperf.runs.run_values import (
     HTTP_ERRORS,
     CellName,
@@ -78,7 +79,6 @@ RECORDED_VALUE = "recorded value"
 """Name of histogram values, for which the log records no unit."""
 FORMAT_IGNORED = "--input-format is ignored for a folder with run.yaml, whose entries of files name their formats"
 ERRORS_INCLUDED = "throughput and response time may include the answers with an error status"
-STATISTICS_FILE = "stats.json"
 MAX_NAMED_FILES = 3
 HEADER_FACTS = ("kernel", "host", "machine", "cpus")
 """Facts of a raw file's header that say where it was collected (`rawperf.base.ParsedFile`)."""
@@ -204,8 +204,8 @@ class RunReader:
             if about.values or known or self._format is not None:
                 return LoadedRun(path, folder=about, digest=about.digest)
         folder, names = files_of(path)
-        if path.is_dir() and STATISTICS_FILE in names:
-            names = [STATISTICS_FILE]
+        if path.is_dir():
+            names = result_files(names)
         tables: dict[str, PlainTable] = {}
         cells: dict[str, Cells] = {}
         unread: dict[str, RawperfError] = {}
