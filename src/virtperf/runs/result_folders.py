@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path, PurePath
 
-from rawperf.results.criterion import benchmark_folder
-
 _ITERATION = re.compile(r"iter-\d+")
 _STATISTICS_FILE = "stats.json"
 _SAMPLE = ("new", "sample.json")
@@ -37,6 +35,8 @@ def is_criterion_folder(folder: Path) -> bool:
     """Whether a folder is that of Criterion's benchmarks (``target/criterion``), under any name."""
     for depth in _DEPTHS:
         for sample in islice(folder.glob("/".join(["*"] * depth + [*_SAMPLE])), _LOOKED_AT):
+            from rawperf.results.criterion import benchmark_folder
+
             place = sample.parents[1].relative_to(folder)
             if benchmark_folder(sample) == place.as_posix():
                 return True
