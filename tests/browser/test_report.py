@@ -67,6 +67,14 @@ def test_svg_is_scaled_to_its_container_or_scrolls_in_it(look: SharedPage, page_
         assert width < 600 or all(drawn <= box for _, drawn, box, _ in found)
 
 
+def test_no_picture_is_cut_in_a_wide_window(look: SharedPage) -> None:
+    """All reports are checked, since what stands beside a picture depends on its layouts."""
+    for file in REPORTS:
+        for width in (1024, 1280):
+            boxes = look(file, width=width).page.evaluate(BOXES)
+            assert all(drawn <= box for _, drawn, box, _ in boxes), (file.name, width)
+
+
 def test_picture_at_the_head_is_whole_on_a_phone(look: SharedPage) -> None:
     heads = "[...document.querySelectorAll('#summary .vp-picture')].map(p => p.scrollWidth - p.clientWidth)"
     found = {file.stem: look(file, width=390).page.evaluate(heads) for file in REPORTS}

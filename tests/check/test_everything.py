@@ -12,6 +12,7 @@ from tests.study.new.conftest import layout as layout
 from tests.toy_runs import sar, write_run
 from virtperf.check.everything import changed_findings, check_everything
 from virtperf.core.paths import Layout
+from virtperf.report.findings import MAX_WORDS
 from virtperf.study.new.write import write_study
 
 STUDY, CLAIMS = "data/published/mine/study.yaml", "data/published/mine/claims.yaml"
@@ -283,6 +284,20 @@ def test_mistake_is_reported_with_its_location(repository, edit, file, old, new,
     problems = found(repository)
     (mine,) = [p for p in problems if message in p]
     assert mine.startswith((f"{file} line ", f"{file}: "))
+
+
+def test_finding_with_too_many_words_is_reported(repository, edit):
+    def finding(extra: int) -> str:
+        says = " ".join(["Throughput", *["never"] * extra, "falls."])
+        rests_on = "[example-to-replace]"
+        return f"findings:\n  - says: {says}\n    rests_on: {rests_on}\nexhibits:\n"
+
+    edit(STUDY, "exhibits:\n", finding(MAX_WORDS - 2))
+    assert found(repository) == []
+    edit(STUDY, finding(MAX_WORDS - 2), finding(MAX_WORDS - 1))
+    line = line_of(repository, STUDY, "  - says: Throughput")
+    (problem,) = found(repository)
+    assert problem.startswith(f"{STUDY} line {line}: findings: a sentence has 26 words; ")
 
 
 def test_entity_kind_declared_in_run_yaml_is_accepted(repository, edit):

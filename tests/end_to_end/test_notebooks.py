@@ -90,9 +90,8 @@ def test_no_cell_states_the_provenance_of_its_values(root):
     for path in notebooks(root):
         for cell in json.loads(path.read_text())["cells"]:
             source = "".join(cell["source"])
-            stripped = source.replace(
-                ".assign(provenance=", ""
-            )  # of a frame built by the cell from study.yaml
+            # of a frame built by the cell from study.yaml
+            stripped = re.sub(r"\.assign\(\s*provenance=", "", source)
             assert not re.search(r"\b(of|provenance)=\[?[\"']", stripped), (
                 source
             )  # the provenance is derived from the values

@@ -38,7 +38,7 @@ for study in sys.argv[2:]:
     if os.fork():
         assert os.wait()[1] == 0, study
         continue
-    space = {"display": repr}
+    space = {"display": lambda *shown: [*map(repr, shown)]}
     for cell in json.loads(Path(study + ".ipynb").read_text())["cells"]:
         if cell["cell_type"] == "code":
             exec(compile("".join(cell["source"]), "cell", "exec"), space)

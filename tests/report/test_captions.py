@@ -133,7 +133,7 @@ def test_disjoint_pieces_with_a_printed_value(
     points.at[0, "pieces"] = [10.0, 12.0, 80.0, 90.0]
     points.loc[0, "printed"] = 95.0
     assert (
-        ": 10 to 12 or 80 to 90 (printed: 95) at 2 guests. Two ranges: the paper contradicts itself"
+        ": 10 to 12 or 80 to 90 (printed: 95) at 2 guests. Several ranges: the paper contradicts itself"
         in say(points)
     )
     points.loc[0, "printed"] = 85.0
@@ -141,7 +141,7 @@ def test_disjoint_pieces_with_a_printed_value(
     points.at[0, "pieces"] = [10.0, 44.9999, 45.0001, 90.0]  # a gap below the printed precision
     # a strongly asymmetric range around the printed number is stated too
     assert ": between 10 and 90 (printed: 85) at 2 guests." in say(points)
-    assert "Two ranges" not in say(points)
+    assert "Several ranges" not in say(points)
     points.loc[0, "printed"] = 45.0
     assert ": 45 at 2 guests." in say(points)
 

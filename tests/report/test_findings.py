@@ -13,7 +13,14 @@ from tests.cases import each_case
 from tests.report import toy
 from virtperf.core.contrasts import LinearRatio, LogRatio, Replicates
 from virtperf.core.statistics import two_groups
-from virtperf.report.findings import interval_text, is_utilization, problems, state
+from virtperf.report.findings import (
+    MAX_WORDS,
+    interval_text,
+    is_utilization,
+    length_error,
+    problems,
+    state,
+)
 from virtperf.report.frames import StudyData, load
 from virtperf.report.run_estimates import contrast_of_means
 from virtperf.study.parts import Finding, QuantityKind
@@ -93,6 +100,14 @@ def test_printed_numbers_are_those_of_claims_and_derived_numbers(data: StudyData
     ):
         with pytest.raises(StudyError, match=message):
             state(data, finding(f"The number is {{{name}}}, it says.", "more-at-8"), LEVEL)
+
+
+def test_words_of_a_finding_are_counted_with_its_numbers(data: StudyData) -> None:
+    says = " ".join(["It", *["surely"] * (MAX_WORDS - 3), "gains", "{more-at-8}."])
+    sentence = state(data, finding(says, "more-at-8"), LEVEL).sentence
+    error = length_error(sentence)  # the number and its unit are two words
+    assert error is not None and f"a sentence has {MAX_WORDS + 1} words" in error.problem
+    assert length_error(sentence.replace("surely ", "", 1)) is None
 
 
 def test_typed_result_is_reported(data: StudyData) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import pandas as pd
 import pytest
 
 from tests.report.toy import build
 from virtperf.report.frames import load
-from virtperf.report.key_numbers import key_numbers, means_table
+from virtperf.report.key_numbers import key_numbers, limits_set, means_table
 
 
 def test_metrics_contain_measured_means(tmp_path):
@@ -30,3 +33,9 @@ def test_plotted_means_are_those_of_the_metrics(tmp_path):
         cell = means[row.quantity][row.condition]
         assert (row.mean, row.n) == (cell["mean"], cell["n"])
         assert row.low == pytest.approx(cell["low"]) and row.high == pytest.approx(cell["high"])
+
+
+def test_limits_are_counted_for_assumptions_that_set_some() -> None:
+    claims = [SimpleNamespace(id=name, assumed=name != "c") for name in "abc"]
+    points = pd.DataFrame({"low_by": [("a", "c"), ("a",)], "high_by": [("c",), ()]})
+    assert limits_set(SimpleNamespace(claims=claims, points=points)) == {"a": 2}  # type: ignore[arg-type]

@@ -106,7 +106,7 @@ def test_user_figure_replaces_the_default(loaded: LoadedStudy) -> None:
         assert exhibit.figure is figure and exhibit.record.drawing
         assert "Mine" in exhibit.record.drawing
         assert exhibit.record.numbers == default.record.numbers
-        said = "their ranges are in the details only"
+        said = "as the text allows values"
         assert said in " ".join(repr(default).split())
         assert said not in " ".join(repr(exhibit).split())
     assert not pyplot.get_fignums()  # a shown figure is not drawn again below the cell
@@ -137,5 +137,6 @@ def test_study_without_measured_runs_has_no_data_quality_page(tmp_path: Path) ->
     runs = [run for run in found["runs"] if run["provenance"] == "example"]
     index.write_text(json.dumps({"runs": runs, "quarantined": []}))
     assert repr(load_study("toy", data).quality()) == (
-        "No run of this paper's set-up exists. Of 16 plotted values the text gives 8 to ±5 %, bounds 6, leaves 2 open."
+        "No run of this paper's set-up exists. Of 16 plotted values the text alone gives 8 to ±5 %, bounds 6 more, and leaves 2 without an upper limit. "
+        "With our assumptions: 8 to ±5 %, 2 without an upper limit."
     )

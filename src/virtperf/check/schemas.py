@@ -110,4 +110,6 @@ def _without_internal(part: Any) -> Any:
         if key == "required" and isinstance(value, list):
             value = [k for k in value if not k.startswith("<")]
         made[key] = _without_internal(value)
+    if "patternProperties" in made:  # keys of another form are errors
+        made.setdefault("additionalProperties", False)
     return made

@@ -17,7 +17,7 @@ from rawperf.core.yamlio import walk
 from rawperf.registry import extend_dictionary
 from virtperf.check.problems import Problems
 from virtperf.core.numbers import pretty
-from virtperf.report.findings import MAX_TITLE_CHARACTERS, state, title
+from virtperf.report.findings import MAX_TITLE_CHARACTERS, length_error, state, title
 from virtperf.report.findings import problems as finding_problems
 from virtperf.report.frames import StudyData, load
 from virtperf.report.kinds import check_exhibits
@@ -100,7 +100,7 @@ def _results(study: Study, claims: Claims | None, report: Report) -> None:
                 name in {d.id for d in study.derived} for name, _ in finding.quoted
             )  # the ranges that it quotes, which a fresh clone lacks
             if computed and not (finding.numbers and data.observations.empty):
-                state(data, finding, level)
+                found += filter(None, [length_error(state(data, finding, level).sentence)])
         except StudyError as err:
             found.append(err)
         for problem in found:

@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from virtperf.core.numbers import join_words, pretty
-from virtperf.report.palette import SERIES_COLOURS
+from virtperf.report.palette import GREY, SERIES_COLOURS
 from virtperf.report.wording import printable
 from virtperf.study.definition import Exhibit, Factor, Study
 from virtperf.study.quantities import Level, Quantity
@@ -159,15 +159,24 @@ def unit_words(study: Study, name: str, points: Sequence[Quantity]) -> str:
 
 def colours(study: Study) -> dict[str, int]:
     """Palette index of every series label, in order of first appearance, by greedy graph colouring;
-    ``colour:`` in study.yaml names a label with the same colour.
+    ``colour:`` in study.yaml names a label with the same colour. Figures that show an order only come
+    last: most have no picture, and need no colour.
 
     Labels of one figure have different colours while the palette lasts, then repeated colours with
-    other marks (`plot.theme.series_style`). Among the free colours the least used one is taken.
+    other marks (`plot.theme.series_style`). Among the free colours the least used one is taken. A
+    study that declares `colours` has only these, and `GREY`.
     """
     figures = [
         [(s["label"], s.get("colour") or s["label"]) for s in e.spec.get("series", ())]
-        for e in study.exhibits
+        for e in sorted(study.exhibits, key=lambda e: bool(e.spec.get("order")))
     ]
+    if study.colours:
+        longest = sorted(study.colours, key=len, reverse=True)
+        return {
+            label: next((study.colours[n] for n in longest if system.startswith(n)), GREY)
+            for figure in figures
+            for label, system in figure
+        }
     beside: dict[str, set[str]] = defaultdict(set)
     for figure in figures:
         for _, system in figure:
@@ -183,3 +192,11 @@ def colours(study: Study) -> dict[str, int]:
             key=lambda k: (k in adjacent, k // len(SERIES_COLOURS), used[k], k),
         )
     return {label: assigned[system] for figure in figures for label, system in figure}
+
+
+def rarest_colour(study: Study) -> int:
+    """Palette index of the colour that the fewest series of a study have, for a picture without a
+    series.
+    """
+    used = Counter(colours(study).values())
+    return min(range(len(SERIES_COLOURS)), key=lambda k: used[k])

@@ -27,8 +27,9 @@ NEGLIGIBLE_SHARE = 0.01
 """Relative to the printed number: a range that extends no further is always reported by it."""
 MAX_ORDERS = 3  # order-only claims quoted in a caption
 MAX_CLAIM_CHARACTERS = 80  # longer order-only claims are not quoted
+SPLIT_START = "Several ranges"
 SPLIT_NOTE = (
-    "Two ranges: the paper contradicts itself there, and each resolution leaves one of them."
+    f"{SPLIT_START}: the paper contradicts itself there, and each resolution leaves one of them."
 )
 
 

@@ -31,6 +31,7 @@ from virtperf.core.verdicts import AGREED, DISPUTED, EXCLUDED, Verdict
 from virtperf.report.claim_words import verdict_words
 from virtperf.report.frames import StudyData, allowed
 from virtperf.report.number_words import number_words, wrong_origin
+from virtperf.report.range_words import is_within_factor
 from virtperf.report.run_estimates import contrast_of_means
 from virtperf.report.wording import short_number
 from virtperf.study.claims import Claim
@@ -42,6 +43,7 @@ from virtperf.study.study_samples import Terms
 
 PROSE_DIGITS = 3
 MAX_TITLE_CHARACTERS = 130  # three lines on a phone
+MAX_WORDS = 25  # of a finding, numbers and units included
 UTILIZATION_WORDS = ("utiliz", "load", "share", "busy", "idle")
 _PROCESSORS = re.compile(r"cpu|processor|\bifl", re.IGNORECASE)
 _TYPED = re.compile(r"(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?")
@@ -53,12 +55,13 @@ _problem = partial(StudyError, file="study.yaml")
 class StatedNumber:
     """A number of measured runs in a sentence: `text` with its unit, its `interval` ("" for a range
     over runs, and for a single run), and `over`: the number of runs or blocks, and whether the error
-    is pooled over conditions.
+    is pooled over conditions. `wide`: whether the interval is so wide that the number alone misleads.
     """
 
     text: str
     interval: str
     over: str
+    wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,19 @@ def state(data: StudyData, finding: Finding, level: float) -> StatedFinding:
     )
 
 
+def length_error(sentence: str) -> StudyError | None:
+    """Return an error for a finding, with its numbers, that has more words than `MAX_WORDS`."""
+    words = sentence.split()
+    if len(words) <= MAX_WORDS:
+        return None
+    return _problem(
+        f"findings: a sentence has {len(words)} words",
+        expected=f"at most {MAX_WORDS}, numbers and units included",
+        found=f"“{' '.join(words)}”",
+        remedy="say one thing, or make two findings of it.",
+    )
+
+
 def title(data: StudyData, exhibit: Exhibit, level: float) -> str:
     """What an exhibit shows, in words: the sentences of the claims that its `shows` names, else the
     first finding whose figure it is, and what contradicts it (`contradicted_by`); "" without both, and
@@ -136,6 +152,8 @@ def title(data: StudyData, exhibit: Exhibit, level: float) -> str:
             return ""
         stated = state(data, of_figure[0], level)
         says, claims = stated.sentence, list(stated.claims)
+        if wide := [number.interval for number in stated.numbers.values() if number.wide]:
+            says = f"{says.rstrip('.')} ({pretty(100 * level)} %: {join_words(wide)})."
     return " ".join((says, *contradicted_by(data, claims)))
 
 
@@ -162,9 +180,16 @@ def contradicted_by(data: StudyData, claims: Iterable[Claim]) -> Iterator[str]:
     by_id = {claim.id: claim for claim in claims}
     verdicts = [verdict_words(claim, data.result(claim.id)) for claim in by_id.values()]
     by_text = {word for word, _ in verdicts}
-    conflicts = (c for e in data.contradictions.get("contradictions", ()) for c in e["conflicts"])
+    entries = [
+        entry
+        for entry in data.contradictions.get("contradictions", ())
+        if any(not by_id.keys().isdisjoint(conflict) for conflict in entry["conflicts"])
+    ]
+    conflicts = (conflict for entry in entries for conflict in entry["conflicts"])
     if not any(by_id.keys() >= {*conflict} for conflict in conflicts):
-        yield from [words for verdict, words in _CONFLICTS.items() if verdict in by_text][:1]
+        of_readings = entries and all(entry.get("readings") for entry in entries)
+        said = _CONFLICTS_BY_READING if of_readings else _CONFLICTS
+        yield from [words for verdict, words in said.items() if verdict in by_text][:1]
     if not _has_own_runs(data) and any(word in EXCLUDED for _, word in verdicts):
         yield "Measured runs refute this."
 
@@ -174,6 +199,11 @@ _CONFLICTS = {
     Verdict.DEPENDS: "Other claims disagree on this.",
 }
 """What a title says of a verdict of the text."""
+_CONFLICTS_BY_READING = {
+    Verdict.CONTRADICTED: "By our reading, other claims conflict.",
+    Verdict.DEPENDS: "By our reading, other claims disagree.",
+}
+"""The same where each contradiction follows from how we read words."""
 
 
 def _check_runs_agree(data: StudyData, exhibit: Exhibit, claim: Claim) -> None:
@@ -274,7 +304,9 @@ def _stated_number(
     if POOLED in contrast.design:
         runs += " (pooled error)"
     shown_ends = interval_text(value, low, high, unit)
-    return StatedNumber(f"{text}{unit}", shown_ends, runs)
+    return StatedNumber(
+        f"{text}{unit}", shown_ends, runs, low >= 0 and not is_within_factor(low, high)
+    )
 
 
 def _replicate(data: StudyData, named: Iterable[Quantity]) -> str:

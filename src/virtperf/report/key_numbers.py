@@ -52,6 +52,13 @@ def point_precision(data: StudyData, *, assumptions: bool = True) -> PointPrecis
     return PointPrecision(len(free), within, int(np.isinf(free[f"high{suffix}"]).sum()))
 
 
+def limits_set(data: StudyData) -> dict[str, int]:
+    """Number of limits of plotted points that each of our assumptions sets; without those that set none."""
+    assumed = {claim.id for claim in data.claims or () if claim.assumed}
+    cells = [*data.points["low_by"], *data.points["high_by"]]
+    return dict(Counter(c for cell in cells for c in cell if c in assumed))
+
+
 def key_numbers(data: StudyData) -> dict[str, Any]:
     """Counts of a study's points, claims, contradictions, runs and audits, and its measured means.
 

@@ -60,8 +60,8 @@ APPENDIX = {
     ),
     "assumptions": (
         "Assumptions",
-        "Not in the paper's text. Each can be switched off in `params.yaml`; the pale bands in the "
-        "figures show what the text allows without all of them.",
+        "Not in the paper's text. Each can be switched off in `params.yaml`; the numbers in the "
+        "details of each figure have what the text allows without all of them, too.",
     ),
     "errata": ("Errata", "Misprints of the paper, and places that are unclear or disagree."),
     "quality": ("Data quality", ""),

@@ -22,6 +22,14 @@ SERIES_COLOURS = (
     Colour("#56779b", "#a3bdd6"),
 )
 """Colour cycle of systems: Okabe and Ito's palette, darkened until text is legible on white."""
+GREYS = (
+    Colour("#33383e", "#e2e4e7"),
+    Colour("#979da4", "#868d94"),
+    Colour("#6b7178", "#b3b8bd"),
+    Colour("#b4b9be", "#717880"),
+)
+"""Shades of series that are no system, such as the steps of one: a hue would name a system."""
+GREY = -1  # of a series in a shade of `GREYS`, in place of its position in the cycle
 INK = Colour("#1f2328", "#e7e5e0")
 MUTED = Colour("#565b61", "#a9adb3")
 GRID = Colour("#dcdcd6", "#3a3f45")
@@ -34,6 +42,7 @@ VARIABLES = {
     "muted": MUTED,
     "grid": GRID,
     **{f"series-{k}": colour for k, colour in enumerate(SERIES_COLOURS, 1)},
+    **{f"grey-{k}": colour for k, colour in enumerate(GREYS, 1)},
 }
 """By name of the CSS variable."""
 FIGURE_COLOURS = {"white": WHITE, "black": Colour("#000000", INK.dark), **VARIABLES}

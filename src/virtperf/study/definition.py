@@ -47,6 +47,9 @@ class Study(Model):
         mistakes of the paper, each with the claims that it affects.
     `systems`: systems under test with their year, such as "z/VM 5.3 on z9, 2009": labels for
         comparisons between studies.
+    `colours`: positions in the palette by the beginning of a series' label, as in synthesis.yaml; all
+        other series are grey. If empty, every label has a colour, and labels of different figures may
+        share one.
     `names`: display names for facts of machines, guests, networks, workload and procedure with
         abbreviated keys.
     `inputs`: raw formats declared by the study.
@@ -89,6 +92,7 @@ class Study(Model):
     guests: dict[str, parts.Guest] = {}
     networks: dict[str, parts.Network] = {}
     names: dict[str, str] = {}
+    colours: dict[str, Annotated[Integer, Field(ge=0, lt=6)]] = {}
     software: dict[str, dict[str, Any]] = {}
     workload: dict[str, Any] = {}
     procedure: parts.Procedure = parts.Procedure()

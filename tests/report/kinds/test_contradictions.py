@@ -9,6 +9,7 @@ from tests.report import toy
 from tests.report.plain import links, plain
 from virtperf.report import frames as files
 from virtperf.report.kinds.contradictions import (
+    allowed_instead,
     contradiction_entries,
     contradiction_numbers,
     contradictions_by_origin,
@@ -85,6 +86,19 @@ def test_alternatives_are_compared_with_their_ranges(tmp_path: Path) -> None:
     assert "no longer exists" in text and "Or without: " in text
     assert "Figure 2, A at 8: 7 to 9" in text and "Figure 2, A at 8: 10 or more" in text
     assert set_aside(files.load("toy", root)) == set()
+
+
+def test_claim_of_an_undecided_conflict_has_what_the_others_allow(tmp_path: Path) -> None:
+    entry = {"conflicts": [["more-at-8", "flat"]], "always": [], "choices": []}
+    root = build(tmp_path, {"dropped": [], "contradictions": [entry]})
+    data = files.load("toy", root)
+    known = {claim.id: claim for claim in data.claims or ()}
+    instead = allowed_instead(data, known["more-at-8"])
+    assert instead.startswith("other claims allow ")
+    text = plain(load_study("toy", root).contradictions())
+    assert " ".join(f": {instead}. It cannot hold together with: ".split()) in " ".join(
+        text.split()
+    )
 
 
 def test_absence_of_contradictions_is_stated(tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from matplotlib import pyplot as plt
 
 from rawperf.core.errors import StudyError
 from tests.report import toy
 from tests.report.plain import plain
 from virtperf.report.loaded import LoadedStudy, load_study
-from virtperf.report.records import Diagram
+from virtperf.report.records import Diagram, Folded
 
 
 def test_boxes_nest_and_connections_are_text(loaded: LoadedStudy) -> None:
@@ -26,6 +27,15 @@ def test_boxes_nest_and_connections_are_text(loaded: LoadedStudy) -> None:
         "FCP, passed through",
     )
     assert "section “Setup”" in plain(exhibit) and "layout is ours" in plain(exhibit)
+
+
+def test_a_picture_folds_the_boxes(loaded: LoadedStudy) -> None:
+    figure = plt.figure()
+    record = loaded.show("figure-1", figure).record
+    folded = next(b for b in record.blocks if isinstance(b, Folded))
+    assert isinstance(folded.blocks[0], Diagram) and record.drawing
+    assert record.description == folded.blocks[0].label
+    plt.close(figure)
 
 
 def test_equal_labels_are_distinguished_by_their_container(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import virtperf as vp
@@ -49,6 +50,23 @@ def test_percentiles_equal_those_of_the_samples(study):
     assert record.caption.startswith("A: median 110 ms, 99th percentile 1")
     assert record.provenance == ("measured",)
     assert "Measured by the authors, February 2020." in words_of(record)
+
+
+def test_many_series_are_rows_of_quantiles():
+    names = ["first", "second", "third", "fourth", "fifth"]
+    frame = pd.concat(
+        [pd.DataFrame({"series": name, "value": FAST + 10 * k}) for k, name in enumerate(names)]
+    )
+    figure = vp.plot.distribution(frame, log=True, xlabel="Boot time, ms")
+    (panel,) = figure.axes
+    medians = [line for line in panel.lines if len(line.get_xdata()) == 1]
+    assert [line.get_ydata()[0] for line in medians] == [0, 1, 2, 3, 4]
+    middle = np.quantile(FAST, 0.5, method="inverted_cdf")
+    assert [line.get_xdata()[0] for line in medians] == [middle + 10 * k for k in range(5)]
+    first, *_ = [line.get_xdata() for line in panel.lines if len(line.get_xdata()) == 2]
+    ends = [np.quantile(FAST, share, method="inverted_cdf") for share in (0.01, 0.99)]
+    assert list(first) == ends
+    assert [text.get_text().partition(":")[0] for text in panel.texts] == names
 
 
 def test_curves_pass_through_the_quantiles(study):

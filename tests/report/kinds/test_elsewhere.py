@@ -87,7 +87,8 @@ def test_claims_of_a_paper_that_hold_are_counted_at_other_levels(loaded: LoadedS
     study = loaded.data.study.model_copy(update={"judged_over": "system"})
     data = replace(loaded.data, study=study, verdicts_by_level=VERDICTS_BY_LEVEL.frame(rows))
     title = record(replace(loaded.context, data=data)).title
-    assert title.endswith(f", 1 of 2 decided ones hold on {factor.show(second)}")
+    orders = f"orders and ratios, 1 of 2 on {factor.show(second)}"
+    assert title.endswith(f", decided ones hold elsewhere: {orders}")
 
 
 def test_undecided_everywhere_is_told_apart_from_agreement(loaded: LoadedStudy) -> None:

@@ -23,7 +23,12 @@ from virtperf.report import frames
 from virtperf.report.axis_words import colours
 from virtperf.report.frames import load
 from virtperf.report.kinds import _figure
-from virtperf.report.kinds._figure import drawn_points, is_mostly_open
+from virtperf.report.kinds._figure import (
+    bar_number,
+    drawn_points,
+    is_mostly_open,
+    seen_points,
+)
 from virtperf.report.loaded import LoadedStudy, load_study
 from virtperf.report.records import Paragraph
 from virtperf.report.trace import traces
@@ -219,6 +224,13 @@ def test_long_ranges_over_a_factor_of_two_are_not_drawn_nor_others_of_their_seri
     assert drawn.index.tolist() == ["a1", "b1", "c1"] and math.isnan(drawn.loc["b1", "low"])
 
 
+def test_series_next_to_nothing_are_not_drawn(loaded: LoadedStudy) -> None:
+    points = points_with(a1=(900, 990), a2=(90, 99), b1=(0, 20), b2=(0, 5), c1=(0, 20), c2=(20, 40))
+    assert seen_points(loaded.study, points)["x"].tolist() == ["a1", "a2", "c1", "c2"]
+    marked = points.assign(printed=[math.nan] * 3 + [5.0] + [math.nan] * 2)
+    assert len(seen_points(loaded.study, marked)) == len(points)
+
+
 def test_figure_is_left_to_orders_if_most_points_have_nothing_to_draw(loaded: LoadedStudy) -> None:
     wide = {f"b{k}": (1.0, 90.0) for k in range(7)}
     known = {f"a{k}": (80.0, 100.0) for k in range(4)}
@@ -261,3 +273,10 @@ def test_a_figure_names_levels_on_its_own_axis(loaded: LoadedStudy) -> None:
     exhibit._spec = {**exhibit.spec, "labels": {8: "eight"}}
     assert loaded.study.axis(exhibit).show(8) == "eight"
     assert loaded.study.factors["guests"].show(8) == "8"
+
+
+def test_number_above_a_bar_is_printed_or_rounded_outwards() -> None:
+    assert bar_number(31.5, 20.0, 40.0) == "31.5"
+    assert bar_number(math.nan, 61.4, 63.4) == "61–64"
+    assert bar_number(math.nan, 81.6, 82.4) == "82"
+    assert bar_number(math.nan, 20.0, 40.0) is None and bar_number(math.nan, 2.0, 2.1) is None

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 
 from tests.report.plain import plain
-from virtperf.report.kinds.hypotheses import _against
+from virtperf.report.kinds.hypotheses import _against, _smaller_in_percent
 from virtperf.report.loaded import LoadedStudy
 
 
@@ -61,10 +61,27 @@ def test_number_of_an_order_of_several_pairs_is_that_of_the_reason(loaded: Loade
     verdicts.loc[verdicts["claim"] == order, "reason"] = reason
     data = replace(loaded.data, verdicts=verdicts)
     text = plain(LoadedStudy(replace(loaded.context, data=data)).hypotheses())
-    assert ": 1,200 % (1,100 to 1,300) (x: 8 against 4)" in text
+    assert ": 1,200 % (1,100 to 1,300; x: 8 against 4)" in text
 
 
 def test_compared_conditions_name_what_they_share_once() -> None:
     assert _against("2 guests, disk to 2 guests, segment") == "2 guests: disk against segment"
     assert _against("disk to segment") == "disk against segment"
     assert _against("2 guests") == "2 guests"
+
+
+def test_part_of_the_larger_side_is_in_percent(loaded: LoadedStudy) -> None:
+    orders = (claim for claim in loaded.data.claims.claims if claim.is_order)
+    order = next(claim for claim in orders if len(claim.instances) == 1)
+    reason = "x, a to x, b: measured 20.0 (95 % CI 16.0 to 25.0, 3 runs per condition)"
+    less = f"{reason}; the hypothesis allows more than 10"
+    shown = _smaller_in_percent(order, "holds here", less).replace("\xa0", " ")
+    assert shown == "5.0 (4.0 to 6.2) % (x: b against a; the hypothesis allows less than 10 %)"
+    # an order of the sides themselves, or more than a part of one, needs no other number
+    assert not _smaller_in_percent(
+        order, "holds here", f"{reason}; the hypothesis allows more than 1"
+    )
+    assert not _smaller_in_percent(
+        order, "holds here", f"{reason}; the hypothesis allows more than 0.5"
+    )
+    assert not _smaller_in_percent(order, "holds here", reason)

@@ -12,8 +12,9 @@ from tests.report.plain import links, plain
 from virtperf.core.provenance import Provenance
 from virtperf.report.html.record import record_html
 from virtperf.report.kinds import check_exhibits
-from virtperf.report.kinds.table import REWORDED
+from virtperf.report.kinds.table import MAX_COLUMNS, REWORDED, TURNED
 from virtperf.report.loaded import LoadedStudy, load_study
+from virtperf.report.records import Grid
 from virtperf.report.trace import table_text, table_traces
 
 
@@ -93,6 +94,27 @@ def test_table_path_must_stay_in_its_folder(tmp_path: Path) -> None:
     (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
     with pytest.raises(StudyError, match="is missing"):
         load_study("toy", data)
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "is_turned"), [(MAX_COLUMNS, False), (MAX_COLUMNS + 1, True)]
+)
+def test_wide_table_of_numbers_is_turned(tmp_path: Path, n_columns: int, is_turned: bool) -> None:
+    data = toy.build(tmp_path, stages=False)
+    tables = data / "published" / "toy" / "tables"
+    heads = ["jobs", *(f"faults {k}" for k in range(1, n_columns))]
+    lines = [",".join(heads), *(",".join(["8", "1", *["2"] * (n_columns - 2)]) for _ in range(3))]
+    (tables / "table-1.csv").write_text("\n".join(lines) + "\n")
+    (tables / "corrections.csv").write_text("table,row,column,printed,corrected,reason\n")
+    exhibit = load_study("toy", data).show("table-1")
+    (grid,) = (block for block in exhibit.record.blocks if isinstance(block, Grid))
+    assert (TURNED in plain(exhibit)) is is_turned
+    if is_turned:
+        assert grid.columns == ("jobs", "8", "8", "8") and grid.numeric == (1, 2, 3)
+        assert grid.rows[0] == ("faults 1", "1", "1", "1") and len(grid.rows) == n_columns - 1
+    else:
+        assert grid.columns == tuple(heads) and len(grid.rows) == 3
+    assert exhibit.record.numbers[0].columns == tuple(heads)  # the download is as printed
 
 
 def test_footnote_is_shown_below_its_table(tmp_path: Path) -> None:

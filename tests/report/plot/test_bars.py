@@ -28,18 +28,20 @@ def test_user_runs_become_bars_of_means(own: pd.DataFrame) -> None:
     assert len(dots(axes)) == len(own) and legend(axes) == ["wrk", "ab"]
 
 
-def test_range_is_a_box_without_bar(loaded: LoadedStudy) -> None:
+def test_range_is_one_box_on_a_thin_bar(loaded: LoadedStudy) -> None:
     points = loaded.points("figure-3")
     (axes,) = plot.bars(points, x="cipher", hue="series").axes
     place = {"none": 0, "hardware": 1, "software": 2}
     differ = points["low"].ne(points["low_text"]) | points["high"].ne(points["high_text"])
+    rest = ~differ & points["printed"].isna()  # of a printed number there is no box
     for kind, low, high, part in (
-        ("text", "low_text", "high_text", points),
+        ("text", "low_text", "high_text", points[rest]),
         ("given", "low", "high", points[differ]),
     ):
         wanted = zip(part["cipher"].map(place), part[low], part[high], strict=True)
         assert boxes(axes, kind) == sorted(wanted)
-    assert [height for _, _, height in boxes(axes, "column")] == [80]  # of the printed number only
+    lowest = points["low"].mask(points["printed"].notna(), points["printed"])
+    assert sorted(height for _, _, height in boxes(axes, "column")) == sorted(lowest)
     assert words(axes) == "CPU utilization, %"
     assert [t.get_text().replace("\n", " ") for t in axes.get_xticklabels()] == [
         "not encrypted",
@@ -49,8 +51,9 @@ def test_range_is_a_box_without_bar(loaded: LoadedStudy) -> None:
 
 
 def test_group_has_no_space_for_missing_bars(loaded: LoadedStudy) -> None:
-    (axes,) = plot.bars(loaded.points("figure-3"), x="cipher", hue="series").axes
-    found = across(axes, "text")
+    points = loaded.points("figure-3").assign(printed=float("nan"))
+    (axes,) = plot.bars(points, x="cipher", hue="series").axes
+    found = sorted([*across(axes, "text"), *across(axes, "given")])
     ticks = [axes.transData.transform((x, 0))[0] for x in (0, 1, 2)]
     middles = [sum(ends) / 2 for ends in found]
     assert len(found) == 5 and middles[2] == pytest.approx(
@@ -64,7 +67,7 @@ def test_measured_means_are_columns_with_ranges_and_without(loaded: LoadedStudy)
     points, means = loaded.points("figure-3"), loaded.means("figure-3")
     (mean,) = means["value"]
     (axes,) = plot.bars(points, x="cipher", hue="series", means=means).axes
-    assert sorted(height for _, _, height in boxes(axes, "column")) == [mean, 80]
+    assert {mean, 80} <= {height for _, _, height in boxes(axes, "column")}
     assert {"printed", "measured, 95 % interval"} <= {t.replace("\n", " ") for t in legend(axes)}
     (axes,) = plot.bars(x="cipher", hue="series", means=means).axes
     assert [height for _, _, height in boxes(axes, "column")] == [mean] and dots(axes) == []
@@ -82,10 +85,18 @@ def test_axis_without_columns_may_begin_above_0(loaded: LoadedStudy) -> None:
     assert axes.get_ylim()[0] == 0
 
 
-def test_narrow_ranges_stand_on_thin_bars() -> None:
-    points = pd.DataFrame({"x": ["a", "b"], "low": [95.0, 50.0], "high": [105.0, 60.0]})
+def test_ranges_stand_on_thin_bars_unless_open() -> None:
+    points = pd.DataFrame(
+        {"x": ["a", "b", "c"], "low": [95.0, 50.0, 1.0], "high": [105.0, 60.0, 90.0]}
+    )
     (axes,) = plot.bars(points, x="x").axes
-    assert boxes(axes, "column") == [(0, 0, 95)]
+    assert boxes(axes, "column") == [(0, 0, 95), (1, 0, 50)]
+
+
+def test_thin_bars_of_ranges_end_at_the_box_below_0_too() -> None:
+    points = pd.DataFrame({"x": ["a", "b"], "low": [-3.0, -1.0], "high": [-2.0, 1.0]})
+    (axes,) = plot.bars(points, x="x").axes
+    assert [(x, height) for x, _, height in boxes(axes, "column")] == [(0, -2)]
 
 
 def test_axis_of_a_single_value_begins_at_0() -> None:
@@ -108,3 +119,39 @@ def test_example_run_is_never_a_bar(loaded: LoadedStudy) -> None:
     means = loaded.means("figure-2").query("provenance == 'example'")
     (axes,) = plot.bars(x="guests", hue="series", means=means).axes
     assert boxes(axes, "column") == [] and [y for _, y in dots(axes)] == list(means["value"])
+
+
+def test_words_are_above_the_bars_if_they_have_room() -> None:
+    numbers = pd.DataFrame(
+        {"part": ["one", "two"], "value": [3.2, 0.8], "words": ["3.2", "about 0.8"]}
+    )
+    figure = plot.bars(printed=numbers, x="part", words="words", from_zero=True)
+    (axes,) = figure.axes
+    assert [(t.get_text(), t.get_position()) for t in axes.texts] == [
+        ("3.2", (0, 3.2)),
+        ("about 0.8", (1, 0.8)),
+    ]
+    assert axes.get_ylim()[0] == 0 and axes.get_ylim()[1] > 3.2
+    long = numbers.assign(
+        words="words that are longer than the distance between two bars of a figure"
+    )
+    (axes,) = plot.bars(printed=long, x="part", words="words").axes
+    assert not axes.texts
+
+
+def test_words_are_not_written_at_a_natural_bound() -> None:
+    shares = pd.DataFrame({"part": ["one", "two"], "value": [99.0, 100.0], "words": ["99", "100"]})
+    shares.attrs["axes"] = {"bounds": {"value": [0, 100]}}
+    (axes,) = plot.bars(printed=shares, x="part", words="words", from_zero=True).axes
+    assert not axes.texts and axes.get_ylim()[1] < 110
+
+
+def test_series_named_on_an_axis_are_not_in_the_legend() -> None:
+    numbers = pd.DataFrame({"part": ["one", "two"], "value": [3.0, 1.0]})
+    (axes,) = plot.bars(printed=numbers, x="part", hue="part").axes
+    assert legend(axes) == ["printed"]
+    named = numbers.assign(series="Load")
+    (axes,) = plot.bars(printed=named, x="part", hue="series", ylabel="Load, IFLs").axes
+    assert legend(axes) == ["printed"]
+    (axes,) = plot.bars(printed=named, x="part", hue="series", ylabel="CPU, IFLs").axes
+    assert "Load" in legend(axes)

@@ -13,7 +13,7 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from matplotlib import rcParams
 from matplotlib.collections import PathCollection
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -25,7 +25,7 @@ from virtperf import models
 from virtperf.report import plot
 from virtperf.report.axis_words import colours
 from virtperf.report.loaded import LoadedStudy
-from virtperf.report.palette import SERIES_COLOURS, SURFACE
+from virtperf.report.palette import GREY, GREYS, SERIES_COLOURS, SURFACE
 from virtperf.report.plot.curves import CURVE_STEPS
 from virtperf.report.plot.theme import (
     FIGURE_WIDTH,
@@ -75,20 +75,18 @@ def test_ranges_are_drawn_at_their_values(loaded: LoadedStudy) -> None:
     top = axes.get_ylim()[1]
     differ = points["low"].ne(points["low_text"]) | points["high"].ne(points["high_text"])
     for kind, low, high, part in (
-        ("text", "low_text", "high_text", points),
+        ("text", "low_text", "high_text", points[~differ]),
         ("given", "low", "high", points[differ]),
     ):
         assert boxes(axes, kind) == sorted(
             (g, a, pytest.approx(min(b, top)))
             for g, a, b in zip(part["guests"], part[low], part[high], strict=True)
         )
-    for inner in across(axes, "given"):
-        assert any(a < inner[0] < inner[1] < b for a, b in across(axes, "text"))
     arrows = [line.get_xydata().tolist() for line in axes.lines if line.get_marker() == 6]
     assert arrows == [[[2, top], [8, top]]]  # the two points of system b without upper limit
     words = {
-        "text alone",
-        "with our assumptions",
+        "range, our reading",
+        "range, with our assumptions",
         "range wider than a factor of 2",
         "no upper limit",
     }
@@ -169,7 +167,7 @@ def test_measured_marker_is_between_its_range_and_the_next(loaded: LoadedStudy) 
     ((x, _),) = mark.get_offset_transform().transform(mark.get_offsets())
     at_8 = [
         ends
-        for ends in across(axes, "text")
+        for ends in sorted([*across(axes, "text"), *across(axes, "given")])
         if abs(sum(ends) / 2 - axes.transData.transform((8, 0))[0]) < 40
     ]
     assert len(at_8) == 2 and at_8[0][1] < x < at_8[1][0]
@@ -196,13 +194,43 @@ def test_user_means_next_to_a_paper_are_not_labelled_measured(loaded: LoadedStud
     assert (8.0, 140.0) in dots(axes, filled=SERIES_COLOURS[0].light)
 
 
-def test_printed_number_is_half_filled_and_keeps_its_range(loaded: LoadedStudy) -> None:
+def test_key_of_printed_numbers_has_the_shape_of_the_first_series_with_one() -> None:
+    rows = [("a", 1, math.nan), ("b", 1, 2.0), ("c", 1, 3.0)]
+    points = pd.DataFrame(rows, columns=["series", "x", "printed"]).assign(low=1.0, high=4.0)
+    figure = plot.lines(points, x="x", hue="series")
+    (drawn,) = figure.legends
+    keys = {t.get_text(): h for t, h in zip(drawn.texts, drawn.legend_handles, strict=True)}
+    assert keys["printed"].get_marker() == keys["b"].get_marker() != "o"
+
+
+def test_printed_number_is_half_filled_and_has_no_box(loaded: LoadedStudy) -> None:
     points = loaded.points("figure-3")
     (axes,) = plot.lines(points, x="cipher", hue="series").axes
     assert "printed" in legend(axes)
     colour = SERIES_COLOURS[colours(loaded.study)["System A"]].light
     assert dots(axes, filled=colour) == [(1.0, 80.0)]  # its lower half
-    assert (1.0, 79.5, 80.5) in boxes(axes, "text")
+    assert 1.0 not in [x for kind in ("text", "given") for x, _, _ in boxes(axes, kind)]
+    (axes,) = plot.lines(points.assign(printed=90.0), x="cipher", hue="series").axes
+    assert (1.0, 79.5, 80.5) in boxes(axes, "text")  # a misprint is outside its range
+
+
+NEAR_AND_FAR = pd.DataFrame(
+    {
+        "series": ["a", "a", "b", "b"],
+        "x": [1, 2, 1, 2],
+        "low": [10, 20, 50, 60],
+        "high": [12, 22, 55, 63],
+    }
+)
+
+
+def test_series_that_end_apart_are_named_there() -> None:
+    (axes,) = plot.lines(NEAR_AND_FAR, x="x", hue="series").axes
+    assert [(note.get_text(), note.xy) for note in axes.texts] == [("a", (2, 21)), ("b", (2, 61.5))]
+    assert not {"a", "b"} & set(legend(axes))
+    near = NEAR_AND_FAR.assign(low=[10, 20, 50, 21], high=[12, 22, 55, 23])
+    (axes,) = plot.lines(near, x="x", hue="series").axes
+    assert not axes.texts and {"a", "b"} <= set(legend(axes))
 
 
 def test_line_joins_printed_numbers_only_without_gaps(loaded: LoadedStudy) -> None:
@@ -242,7 +270,6 @@ def test_levels_keep_study_order_and_quantities_have_panels(loaded: LoadedStudy)
     assert left > 20480 > 10240 > right and below.get_xlim() == (left, right)
     assert [t.get_text() for t in below.get_xticklabels() if t.get_text()] == [
         "20,480",
-        "11,264",
         "10,240",
     ]
     label = words(above).replace("\n", " ")
@@ -351,6 +378,14 @@ def test_many_series_are_distinct_by_colour_hatch_and_marker() -> None:
     assert len({(one.colour, one.marker) for one in looks}) == 36
 
 
+def test_grey_series_have_shades_that_no_system_has() -> None:
+    styles = series_styles("abc", {"a": GREY, "b": 1, "c": GREY})
+    shades = [styles[name].colour for name in "ac"]
+    assert shades == [colour.light for colour in GREYS[:2]]
+    assert styles["b"].colour == SERIES_COLOURS[1].light
+    assert styles["a"].marker != styles["c"].marker and styles["a"].hatch != styles["c"].hatch
+
+
 def test_series_of_one_colour_differ_otherwise() -> None:
     first, second, other = series_styles(
         ["a, 10", "a, 100", "b"], {"a, 10": 2, "a, 100": 2, "b": 1}
@@ -362,7 +397,11 @@ def test_series_of_one_colour_differ_otherwise() -> None:
 
 @each_case(
     ("levels", "width"),
-    [((1, 2, 4), NARROW_WIDTH), ((1, 16, 32, 64), NARROW_WIDTH), ((100, 101, 164), FIGURE_WIDTH)],
+    [
+        ((1, 2, 4), NARROW_WIDTH),
+        ((1, 16, 32, 64), NARROW_WIDTH),
+        (tuple(range(1, 13)), FIGURE_WIDTH),
+    ],
 )
 def test_figure_is_narrow_where_its_marks_and_labels_have_room(
     levels: tuple[int, ...], width: int
@@ -427,6 +466,7 @@ def test_values_of_one_unit_are_joined() -> None:
         }
     )
     figure = plot.lines(means=means, runs=machines, x="x", units="machine")
+    assert len({to_rgb(line.get_color()) for line in figure.axes[0].lines}) == 1
     drawn = [list(line.get_ydata()) for line in figure.axes[0].lines]
     assert [2.5, 1.2] in drawn and [1.5, 0.8] in drawn and [2.0, 1.0] in drawn
     texts = [text.get_text() for text in figure.legends[0].get_texts()]

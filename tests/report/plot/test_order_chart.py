@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pandas as pd
+import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from virtperf.report import plot
 from virtperf.report.orders import OrderPanel
+from virtperf.report.plot.theme import NARROW_WIDTH
 
 POINTS = pd.DataFrame(
     {"series": ["a", "a", "b", "b", "c"], "guests": [1, 2, 1, 2, 1], "quantity": "throughput"}
@@ -46,12 +48,11 @@ def test_pairs_are_lines_within_a_series_and_within_a_level_dotted_where_equal_i
     assert axes.lines[0].get_color() != axes.lines[1].get_color()
 
 
-def test_a_pale_line_joins_points_of_a_series_that_no_claim_orders() -> None:
+def test_points_of_a_series_that_no_claim_orders_are_joined_only_if_alike() -> None:
     apart = replace(PANEL, ranks={**PANEL.ranks, ("b", 2): 1})
-    b, a = sorted(chart(apart).axes[0].lines[1:], key=lambda line: line.get_ydata()[0])  # type: ignore[index]
-    assert list(b.get_ydata()) == [1, 1] and b.get_alpha() < a.get_alpha()  # type: ignore[arg-type, operator]
+    assert heights(chart(apart).axes[0]) == [[2, 1], [2, 3]]
     tied = replace(apart, ties=frozenset({(("b", 1), ("b", 2))}))
-    assert [line.get_alpha() for line in chart(tied).axes[0].lines[1:]] == [1, 1]
+    assert [1, 1] in heights(chart(tied).axes[0])
 
 
 def test_points_with_one_rank_stand_beside_each_other() -> None:
@@ -75,3 +76,12 @@ def test_panels_have_titles_and_one_legend() -> None:
     assert above[0].startswith("20 CPUs. Throughput") and above[1] == "5 CPUs"
     (legend,) = figure.legends
     assert sorted(text.get_text() for text in legend.get_texts()) == ["a", "b"]
+
+
+def test_chart_of_few_levels_is_narrow_and_its_labels_stay_within_it() -> None:
+    figure = chart()
+    assert 72 * figure.get_figwidth() == pytest.approx(NARROW_WIDTH)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    ends = [text.get_window_extent().x1 for text in axes.texts]
+    assert ends and max(ends) <= figure.bbox.x1

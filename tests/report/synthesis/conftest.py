@@ -15,7 +15,8 @@ from virtperf.report.synthesis.loaded import Synthesis, load_synthesis
 
 SYNTHESIS = """
 sentences:
-  - {about: Throughput, says: "Twice the guests: {gain/toy}. Nothing of {gain}.", rests_on: [gain]}
+  - {about: Throughput, says: "Twice the guests: {gain/toy}.", rests_on: [gain]}
+  - {about: Throughput of all, says: "Nothing of {gain}.", rests_on: [gain]}
 questions:
   - id: growth
     label: Growth

@@ -26,6 +26,7 @@ def number(name: str, kind: str, low: float, high: float, drawn: str = "A quanti
         "kind": kind,
         "value": (low + high) / 2 if kind == "measured" else math.nan,
         "pieces": [low, high],
+        "by_authors": False,
     }
 
 
@@ -54,6 +55,13 @@ def test_chosen_numbers_with_a_limit_are_drawn(numbers: pd.DataFrame) -> None:
     assert axes.get_xscale() == "linear" and axes.get_xlim()[1] > 3
     marks = {line.get_marker(): np.ravel(line.get_xdata()).tolist() for line in axes.lines}
     assert marks == {"o": [1.0]}
+
+
+def test_runs_of_the_authors_are_named_so(numbers: pd.DataFrame) -> None:
+    figure = draw_numbers(numbers.assign(by_authors=True))
+    assert figure is not None
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert "measured by the authors" in texts and "range by the text" in texts
 
 
 def test_phone_has_each_value_below_its_name(numbers: pd.DataFrame) -> None:

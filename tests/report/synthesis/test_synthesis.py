@@ -22,6 +22,7 @@ from virtperf.check.problems import Problems
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.report import run_estimates
+from virtperf.report.findings import MAX_WORDS
 from virtperf.report.html.record import record_html
 from virtperf.report.synthesis.capacity import CURVE, at_ratios
 from virtperf.report.synthesis.definition import Cell, Sentence, SynthesisFile
@@ -311,12 +312,23 @@ def test_pictures_have_numbers_of_one_unit() -> None:
         SynthesisFile.model_validate(file)
 
 
-def test_picture_needs_the_number_of_the_sentence(synthesis: Synthesis) -> None:
-    text = SYNTHESIS.replace("      - id: same\n", "      - id: same\n        drawn: As stated\n")
-    file = SynthesisFile.model_validate(yaml.safe_load(text))
+def asked(synthesis: Synthesis, old: str, new: str) -> None:
+    """Show the question of another file."""
+    file = SynthesisFile.model_validate(yaml.safe_load(SYNTHESIS.replace(old, new)))
     other = Synthesis(file, synthesis._data, synthesis.level)
-    with pytest.raises(RawperfError, match=r"lacks the number of its sentence.*`drawn` for gain"):
-        other.question("growth", pd.DataFrame({"a": []}))
+    other.question("growth", pd.DataFrame({"a": []}))
+
+
+def test_picture_begins_with_the_number_of_the_sentence(synthesis: Synthesis) -> None:
+    with pytest.raises(RawperfError, match=r"does not begin with the number.*`drawn` for gain"):
+        asked(synthesis, "- id: same\n", "- id: same\n        drawn: As stated\n")
+
+
+def test_answer_has_few_words(synthesis: Synthesis) -> None:
+    says = " ".join(["Twice"] + ["surely"] * (MAX_WORDS - 6))
+    asked(synthesis, "Twice", says)
+    with pytest.raises(RawperfError, match=f"sentences, Throughput: .* has {MAX_WORDS + 1} words"):
+        asked(synthesis, "Twice", f"{says} surely")
 
 
 def test_ratios_in_per_cent_and_rounded_numbers() -> None:

@@ -15,7 +15,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.core.verdicts import Verdict
 from virtperf.report import findings, frames
 from virtperf.report.axis_words import tick_label, unit_words
-from virtperf.report.captions import SPLIT_NOTE, caption
+from virtperf.report.captions import SPLIT_NOTE, SPLIT_START, caption
 from virtperf.report.frames import PROVENANCES, allowed, is_printed_value, merge_pieces
 from virtperf.report.kinds import (
     Context,
@@ -34,7 +34,7 @@ from virtperf.report.orders import (
     order_lines,
     order_rows,
 )
-from virtperf.report.range_words import WIDE, is_wide, says_little
+from virtperf.report.range_words import NARROW, WIDE, is_wide, says_little
 from virtperf.report.records import (
     Block,
     Folded,
@@ -46,6 +46,7 @@ from virtperf.report.records import (
     Span,
 )
 from virtperf.report.wording import exhibit_name, trace_key
+from virtperf.study.claim_kinds.order import OrderClaim
 from virtperf.study.claim_kinds.total import SumClaim
 from virtperf.study.claims import Claim
 from virtperf.study.conditions import OWN_SCALE
@@ -54,6 +55,8 @@ from virtperf.study.definition import Exhibit, Factor, Series, Study
 MAX_NAMED_CLAIMS = 3  # claims named for a limit in the numbers behind a figure
 MOSTLY_OPEN_SHARE = 0.7
 """Share of points that have nothing to draw from which a figure is shown as orders or sentences."""
+TINY_SHARE = 0.025
+"""Of the largest number of a figure: a series whose points are all at most this is not drawn."""
 ORDER, POINTS = "order", "points"
 """Labels of pictures drawn by default: the order of the points, without a scale; their values."""
 MAX_UNITS = 6  # units, such as machines, whose own means are drawn beside the mean over them
@@ -66,7 +69,7 @@ class Spec(ExhibitSpec):
 
     `log` is a logarithmic y axis, for line figures only; `axis` names the y axis of an only panel;
     `labels` are names of levels on the x axis in place of those of the factor; `order` shows the order
-    of the points alone.
+    of the points alone; `from_zero` begins the y axes of bars at 0, where equal bars are a result.
     """
 
     series: tuple[Series, ...]
@@ -74,6 +77,7 @@ class Spec(ExhibitSpec):
     over: str = ""
     log: Flag = False
     order: Flag = False
+    from_zero: Flag = False
     labels: dict[Level, str] = {}
     axis: str = ""
 
@@ -153,7 +157,8 @@ def figure_kind(name: str, *, curves: bool) -> ExhibitKind:
         if exhibit.spec.get("order") or is_mostly_open(points, drawn):
             several = len(context.study.findings_of(exhibit.id)) > 1
             return None if several else _draw_order(context, exhibit, points)
-        figure = _draw_points(context, exhibit, drawn if len(drawn) else points, shown)
+        seen = seen_points(context.study, drawn) if len(drawn) else points
+        figure = _draw_points(context, exhibit, seen, shown)
         figure.set_label(POINTS)
         return figure
 
@@ -174,7 +179,21 @@ def figure_kind(name: str, *, curves: bool) -> ExhibitKind:
                 log = bool(exhibit.spec.get("log"))
                 return plot.lines(points, **columns, level=context.level, log=log)
         if not curves:
-            return plot.bars(points, **columns, level=context.level)
+            zero = bool(exhibit.spec.get("from_zero"))
+            alone = points[["measured", "example"]].isna().all(axis=1)
+            words: Any = [
+                bar_number(*point) if is_alone else None
+                for is_alone, *point in zip(
+                    alone, points["printed"], points["low"], points["high"], strict=True
+                )
+            ]
+            return plot.bars(
+                points.assign(words=words),
+                **columns,
+                level=context.level,
+                from_zero=zero,
+                words="words",
+            )
         fits, log = collect_fits(shown), bool(exhibit.spec.get("log"))
         return plot.lines(points, **columns, level=context.level, fits=fits, log=log)
 
@@ -200,6 +219,34 @@ def drawn_points(study: Study, points: pd.DataFrame) -> pd.DataFrame:
         ]
     drawn = [*_MARKED, *(name for ends in _RANGES for name in ends)]
     return points[points[drawn].notna().any(axis=1)]
+
+
+def bar_number(printed: float, low: float, high: float) -> str | None:
+    """Number above a bar: the printed one, else a narrow range, its ends rounded outwards; a number
+    without decimals stands for the range if both ends round to it.
+    """
+    if not math.isnan(printed):
+        return _value(printed)
+    if not (high >= LEAST_WHOLE and high * (1 - NARROW) <= low * (1 + NARROW)):
+        return None
+    if round(low) == round(high):
+        return pretty(round(low))
+    return f"{pretty(math.floor(low))}–{pretty(math.ceil(high))}"
+
+
+LEAST_WHOLE = 20  # the smallest range of which whole numbers are the ends: with an error of 5 %
+
+
+def seen_points(study: Study, drawn: pd.DataFrame) -> pd.DataFrame:
+    """Points without the series of which a text says only that they are next to nothing (`TINY_SHARE`):
+    beside the others they would be a line on the axis.
+    """
+    units = drawn["quantity"].map({name: kind.unit for name, kind in study.quantities.items()})
+    known = drawn[["high", "high_text", *_MARKED]].astype(float)
+    highest = known.max(axis=1).fillna(math.inf)
+    largest = highest.where(highest < math.inf).groupby(units).transform("max")
+    small = drawn[[*_MARKED]].isna().all(axis=1) & (highest <= TINY_SHARE * largest)
+    return drawn[~small.groupby(drawn["series"]).transform("all")]
 
 
 _MARKED = ("printed", "measured", "example")
@@ -334,10 +381,10 @@ def _text_statements(context: Context, exhibit: Exhibit) -> Iterator[Block]:
     names = {quantity.name for _, _, quantity in context.study.points(exhibit)}
     title = findings.title(context.data, exhibit, context.level).replace(NO_BREAK, " ")
     ordering = order_claims(context.data, exhibit)[1]
-    if all(claim.says.rstrip(".") in title for claim in ordering):
+    told = {name for f in study.findings_of(exhibit.id) if not exhibit.shows for name in f.claims}
+    if all(claim.id in told or claim.says.rstrip(".") in title for claim in ordering):
         orders = []
     ordered = {claim.id for claim in ordering} if orders else set()
-    told = {name for f in study.findings_of(exhibit.id) if not exhibit.shows for name in f.claims}
     about = [
         claim
         for claim in context.data.paper_claims
@@ -345,6 +392,7 @@ def _text_statements(context: Context, exhibit: Exhibit) -> Iterator[Block]:
         and claim.id not in ordered | told
         and context.data.result(claim.id).get("text_verdict") != Verdict.CONVENTION
         and _compares_or_prints(study, claim)
+        and not _is_bound(claim, names)
         and names & {q.name for q in claim.quantities}
     ]
     about.sort(key=lambda claim: claim.value is None)
@@ -377,12 +425,39 @@ def _compares_or_prints(study: Study, claim: Claim) -> bool:
     )
 
 
+def _is_bound(claim: Claim, names: set[str]) -> bool:
+    """Whether a claim compares plotted quantities (`names`) with another one that they may be equal to:
+    a limit, such as the rate of a link.
+    """
+    return (
+        isinstance(claim, OrderClaim)
+        and not claim.is_strict
+        and not {q.name for q in claim.quantities} <= names
+    )
+
+
 def _left_out(study: Study, points: pd.DataFrame, factor: Factor) -> Iterator[Block]:
-    """Notes on what a figure leaves out (`drawn_points`), and on points with two ranges."""
+    """Notes on what a figure leaves out (`drawn_points`, `seen_points`), and on points with several ranges."""
     drawn = drawn_points(study, points)
-    split = drawn[drawn["pieces"].map(lambda ends: len(merge_pieces(ends))) > 2]
-    if len(split):
-        yield note(f"{SPLIT_NOTE} This is at {_places(split, factor)}.")
+    seen = seen_points(study, drawn) if len(drawn) else drawn
+    split = seen[seen["pieces"].map(lambda ends: len(merge_pieces(ends))) > 2]
+    printed = is_printed_value(split)
+    if len(several := split[~printed]):
+        where, rest = _places(several, factor), SPLIT_NOTE.removeprefix(SPLIT_START)
+        yield note(f"{SPLIT_START} ({where}){rest}")
+    if len(one := split[printed]):
+        yield note(
+            f"The paper contradicts itself at {_levels(one, factor)}: drawn is what it prints, the details "
+            "have the other range."
+        )
+    small = drawn[~drawn["series"].isin(set(seen["series"]))]
+    if len(small):
+        units = {name: kind.unit for name, kind in study.quantities.items()}
+        each = (
+            f"{label} (at most {pretty(of['high'].max(), 2)} {units[of['quantity'].iloc[0]]})"
+            for label, of in small.groupby("series", sort=False)
+        )
+        yield note(f"Too small to be seen beside the others: {join_words(list(each))}.")
     low = drawn["low"].reindex(points.index)
     left = points.loc[points["low"].notna() & low.isna(), ["series", "x"]]
     if len(left) == 0:
@@ -390,16 +465,25 @@ def _left_out(study: Study, points: pd.DataFrame, factor: Factor) -> Iterator[Bl
     whole = [label for label in left["series"].unique() if label not in set(drawn["series"])]
     some = left[~left["series"].isin(whole)]
     names = [*whole, *filter(None, [_places(some, factor)])]
-    yield note(
-        "The text leaves these points open, with a highest possible value more than "
-        f"{pretty(WIDE)} times the lowest, so that their ranges are in the details only: {'; '.join(names)}."
+    words = (
+        f"Not drawn, as the text allows values more than a factor of {pretty(WIDE)} apart: "
+        f"{'; '.join(names)}."
     )
+    # a series that has runs is there
+    measured = set(points["series"][points["measured"].notna()])
+    yield Paragraph(words=words, style="small") if measured >= set(left["series"]) else note(words)
 
 
 def _places(points: pd.DataFrame, factor: Factor) -> str:
     """Points by their series and levels."""
     by_series = points.groupby("series", sort=False)["x"].agg(list)
     return "; ".join(f"{label}, {join_levels(xs, factor)}" for label, xs in by_series.items())
+
+
+def _levels(points: pd.DataFrame, factor: Factor) -> str:
+    """Levels of points, each with its series: ``12 guests (z/VM)``."""
+    by_series = points.groupby("series", sort=False)["x"].agg(list)
+    return "; ".join(f"{join_levels(xs, factor)} ({label})" for label, xs in by_series.items())
 
 
 def _not_drawn(chart: OrderChart | None) -> Iterator[Block]:

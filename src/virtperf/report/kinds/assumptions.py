@@ -1,12 +1,14 @@
-"""Table of our assumptions: statement, reason, state, and number of limits of plotted points set."""
+"""Our assumptions: those that set limits of plotted points; each with its reason, state and limits."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 
+from virtperf.core.numbers import plural
+from virtperf.report.key_numbers import limits_set
 from virtperf.report.kinds import Context, ExhibitKind, note, register
-from virtperf.report.records import Grid, Record, Span, Words
+from virtperf.report.records import Grid, Paragraph, Record, Span, Words
+from virtperf.study.claims import Claim
 
 
 def record(context: Context) -> Record:
@@ -20,9 +22,7 @@ def record(context: Context) -> Record:
             else "No assumption is used; how words of claims are read is given with each claim."
         )
         return register(context, "assumptions", note(words))
-    binds = Counter(
-        c for column in ("low_by", "high_by") for cell in data.points[column] for c in cell
-    )
+    binds = limits_set(data)
     aside = set(map(str, data.contradictions.get("dropped", ())))
     statements = {c.id: c.says for c in data.claims or ()}
     rows: list[tuple[Words, ...]] = []
@@ -39,7 +39,12 @@ def record(context: Context) -> Record:
         )
         name = Span(text=claim.id, style="small")
         rows.append(
-            ((claim.says, name), _link_claims(claim.why, statements), shown, str(binds[claim.id]))
+            (
+                (claim.says, name),
+                _link_claims(claim.why, statements),
+                shown,
+                str(binds.get(claim.id, 0)),
+            )
         )
     table = Grid(
         label="Assumptions",
@@ -49,7 +54,22 @@ def record(context: Context) -> Record:
         ids=tuple(f"claim-{c.id}" for c in assumed),
         stacks=True,
     )
-    return register(context, "assumptions", table, claims=(c.id for c in assumed))
+    acting = [c for c in assumed if context.assumptions and c.id in binds]
+    limits = plural(sum(binds[c.id] for c in acting), "limit")
+    verb = "sets" if len(acting) == 1 else "set"
+    words = f"{plural(len(acting), 'assumption')} of ours {verb} {limits} of plotted points"
+    if acting:
+        words += f": {'; '.join(map(_in_short, acting))}"
+    if rest := len(assumed) - len(acting):
+        words += f". {rest} more {'sets' if rest == 1 else 'set'} none"
+    return register(
+        context, "assumptions", Paragraph(words=f"{words}."), table, claims=(c.id for c in assumed)
+    )
+
+
+def _in_short(claim: Claim) -> str:
+    """Wording of an assumption without what a colon or parentheses add."""
+    return re.split(r": | \(", claim.says.rstrip("."))[0]
 
 
 def _link_claims(text: str, statements: dict[str, str]) -> Words:

@@ -84,6 +84,8 @@ def record(context: Context, about: str | None = None, *, listed: bool = False) 
             if listed
             else Paragraph(words=(Span(text=words, link=f"claims:{about or 'all'}"),)),
         ]
+        if about == "text" and _is_alone(data, selected):
+            blocks = blocks[:-1]  # its sentence is the link
     return Record(
         kind="claims",
         id=f"{about or 'all'}-claims",
@@ -104,9 +106,12 @@ def _sentences(data: StudyData, claims: Sequence[Claim]) -> Iterator[Block]:
     rest.sort(key=lambda claim: -len(set_by.get(claim.id, ())))
     excluded = sum(data.result(c.id)["text_verdict"] == Verdict.CONTRADICTED for c in disputed)
     one = len(claims) == 1
+    if _is_alone(data, claims):
+        said = Span(text=claims[0].says.rstrip("."), link=f"claim:{claims[0].id}")
+        lead = "One claim of the paper is about no figure or table: "
+        yield Paragraph(words=(lead, said, ". Its other claims do not exclude it."))
+        return
     told = "exclude it" if one and excluded else f"exclude {excluded or 'none'} of them"
-    if one and not disputed:
-        told = "do not exclude it"
     told += f" and disagree on {n}" if (n := len(disputed) - excluded) else ""
     colon = (", among them:" if len(disputed) > MAX_SENTENCES else ":") if disputed else "."
     yield Paragraph(
@@ -130,6 +135,11 @@ def _sentences(data: StudyData, claims: Sequence[Claim]) -> Iterator[Block]:
     if items:
         yield Paragraph(words="Of the claims that other claims do not exclude:")
         yield Listing(items=tuple(items))
+
+
+def _is_alone(data: StudyData, claims: Sequence[Claim]) -> bool:
+    """Whether there is one claim, which no other excludes: a sentence tells all of it."""
+    return len(claims) == 1 and data.result(claims[0].id).get("text_verdict") not in DISPUTED
 
 
 def _plotted_quantities(study: Study, exhibit: Exhibit) -> set[str]:

@@ -166,7 +166,16 @@ def record(context: Context) -> Record:
     minor = f"{counted} on which no plotted point depends"
     blocks: list[Block] = [
         Paragraph(words=f"{lead}."),
-        Listing(items=tuple(_in_short(data, entry, claims) for entry in named)),
+        Listing(
+            items=(
+                *(_in_short(data, entry, claims) for entry in named),
+                *(
+                    [f"{more:,} more in the details."]
+                    if (more := len(entries) - len(named))
+                    else []
+                ),
+            )
+        ),
         Heading(text="Resolutions"),
         Paragraph(words=RESOLUTION_NOTE),
         *((Paragraph(words=WIDER_NOTE),) if data.contradictions.get("may_be_wider") else ()),
@@ -184,7 +193,7 @@ def record(context: Context) -> Record:
 
 def _in_short(data: StudyData, entry: Mapping[str, Any], claims: Mapping[str, Claim]) -> Words:
     """A contradiction in one sentence: the claim that is set aside and what the others allow instead,
-    or the claims of which one is wrong.
+    or the claims of which one is wrong, the first with what the others allow.
     """
     aside = [claims[name] for name in entry["always"] if name in claims]
     stated = [claim for claim in aside if not claim.assumed and claim.numbered] or aside
@@ -198,10 +207,17 @@ def _in_short(data: StudyData, entry: Mapping[str, Any], claims: Mapping[str, Cl
             Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}"),
             f": {allowed_instead(data, claim) or 'other claims exclude this'}.{more}",
         )
-    words: list[str | Span] = []
-    for name in entry["conflicts"][0]:
-        words += [" But: " if words else "", *claim_link(claims.get(name), name)]
-    return tuple(filter(None, words))
+    first, *others = entry["conflicts"][0]
+    words: list[str | Span] = [*claim_link(claims.get(first), first)]
+    if instead := first in claims and allowed_instead(data, claims[first]):
+        says = claims[first].says.rstrip(".")
+        words = [Span(text=says, link=f"claim:{first}"), f": {instead}."]
+    for k, name in enumerate(others):
+        words += [
+            " It cannot hold together with: " if k == 0 else " ",
+            *claim_link(claims.get(name), name),
+        ]
+    return tuple(words)
 
 
 def allowed_instead(data: StudyData, claim: Claim) -> str:

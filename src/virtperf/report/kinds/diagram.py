@@ -23,9 +23,9 @@ from rawperf.core.errors import did_you_mean
 from rawperf.core.model import Model
 from virtperf.core.numbers import join_words
 from virtperf.core.provenance import Provenance
-from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, parse_spec, source
+from virtperf.report.kinds import Context, ExhibitKind, ExhibitSpec, Figure, parse_spec, source
 from virtperf.report.kinds._figure import exhibit_record
-from virtperf.report.records import Box, Diagram, Numbers, Record
+from virtperf.report.records import Box, Diagram, Folded, Numbers, Record
 from virtperf.report.wording import exhibit_name
 from virtperf.study.definition import Exhibit
 
@@ -65,8 +65,12 @@ def nested_boxes(rows: Iterable[Iterable[Box]]) -> Iterator[Box]:
         yield from nested_boxes(box.rows)
 
 
-def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: object) -> Record:
-    """Build the diagram as nested boxes, with its connections in words."""
+def record(
+    context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
+) -> Record:
+    """Build the diagram as nested boxes, with its connections in words; folded below a `figure` from a
+    notebook, such as one to scale.
+    """
     study, spec = context.study, parse_spec(exhibit)
     every = list(nested_boxes(spec.rows))
     around = {inner.id: box.label for box in every for row in box.rows for inner in row}
@@ -80,17 +84,19 @@ def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: obje
     contents = [(box.label, [inner.label for row in box.rows for inner in row]) for box in every]
     sentence = " ".join(f"{label} holds {join_words(inner)}." for label, inner in contents if inner)
     label = f"{exhibit_name(exhibit.id, exhibit.kind)}: {exhibit.title}. {sentence}".strip()
+    boxes = Diagram(label=label, rows=spec.rows, edges=tuple(edges))
     return exhibit_record(
         context,
         exhibit,
-        None,
+        figure,
         "",
         (Numbers.of(table, f"{study.id}-{exhibit.id}", words="Connections (CSV)"),),
         provenance=(Provenance.REDRAWN,),
         blocks=(
-            Diagram(label=label, rows=spec.rows, edges=tuple(edges)),
+            boxes if figure is None else Folded(summary="Parts and connections", blocks=(boxes,)),
             source(study, exhibit, "Redrawn from the description in ", "; the layout is ours."),
         ),
+        description=label,
     )
 
 

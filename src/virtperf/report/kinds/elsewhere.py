@@ -50,6 +50,7 @@ def record(context: Context) -> Record:
     else:
         levels = [factor.default or "", *others, *([EVERY] if EVERY in known else [])]
     by_claim: list[list[str]] = []
+    unitless: list[bool] = []  # by claim, as `by_claim`
     rows: list[tuple[Words, ...]] = []
     table = []
     left_out = 0
@@ -60,6 +61,7 @@ def record(context: Context) -> Record:
             left_out += 1
             continue
         by_claim.append([measured_verdict(result) for result in results])
+        unitless.append(claim.unit_cancels)
         texts = (claim.says,) if measured else (claim.says, claim_in_words(claim, data).printed)
         rows.append((*texts, *(_cell(claim, study, r, limits=not measured) for r in results)))
         for level, result in zip(levels, results, strict=True):
@@ -99,25 +101,38 @@ def record(context: Context) -> Record:
                 [v[: -1 if EVERY in levels else None] for v in by_claim], factor, word, what
             )
             if measured
-            else _held_elsewhere(by_claim, levels, factor)
+            else _held_elsewhere(by_claim, unitless, levels, factor)
         ),
         numbers=(Numbers.of(pd.DataFrame(table), f"{study.id}-elsewhere"),),
     )
 
 
-def _held_elsewhere(verdicts: list[list[str]], levels: Sequence[Any], factor: Factor) -> str:
+def _held_elsewhere(
+    verdicts: list[list[str]], unitless: list[bool], levels: Sequence[Any], factor: Factor
+) -> str:
     """How many of the claims that hold at the first level hold at each other one, of those decided
-    there.
+    there: orders and ratios apart from other numbers, which may differ there.
     """
-    held = [of_claim for of_claim in verdicts if of_claim[0] in AGREED]
-    counted = []
-    for k, level in list(enumerate(levels))[1:]:
-        decided = [of_claim[k] for of_claim in held if of_claim[k] in (*AGREED, *EXCLUDED)]
-        agreed = sum(word in AGREED for word in decided)
-        if level != EVERY and decided:
-            counted.append(f"{agreed} of {len(decided)} decided ones hold on {factor.show(level)}")
     claims = f"Of the claims that hold on {factor.show(levels[0])}"
-    return f"{claims}, {join_words(counted)}" if counted else f"{claims}, none is decided elsewhere"
+    parts = []
+    for without_unit, what in ((True, "orders and ratios"), (False, "absolute numbers")):
+        held = [
+            of_claim
+            for of_claim, cancels in zip(verdicts, unitless, strict=True)
+            if of_claim[0] in AGREED and cancels == without_unit
+        ]
+        counted = []
+        for k, level in list(enumerate(levels))[1:]:
+            words = [of_claim[k] for of_claim in held]
+            agreed = sum(word in AGREED for word in words)
+            decided = agreed + sum(word in EXCLUDED for word in words)
+            if level != EVERY and decided:
+                counted.append(f"{agreed} of {decided} on {factor.show(level)}")
+        if counted:
+            parts.append(f"{what}, {join_words(counted)}")
+    if not parts:
+        return f"{claims}, none is decided elsewhere"
+    return f"{claims}, decided ones hold elsewhere: {'; '.join(parts)}"
 
 
 def _same_everywhere(verdicts: list[list[str]], factor: Factor, word: str, words: str) -> str:

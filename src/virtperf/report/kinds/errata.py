@@ -1,21 +1,40 @@
-"""Errata of the paper: misprinted cells with corrections and reasons, then other remarks."""
+"""Errata of the paper: corrected cells with reasons, then other remarks."""
 
 from __future__ import annotations
 
-from virtperf.core.numbers import plural
+import re
+
+from virtperf.core.numbers import join_words, plural
 from virtperf.report.kinds import Context, ExhibitKind, note, register
-from virtperf.report.records import Block, Folded, Grid, Heading, Listing, Record, Span, Words
+from virtperf.report.records import (
+    Block,
+    Folded,
+    Grid,
+    Heading,
+    Listing,
+    Paragraph,
+    Record,
+    Span,
+    Words,
+)
 from virtperf.report.wording import exhibit_name
 from virtperf.study.printed import corrections
 
+FIRST = 2  # remarks whose first sentence is shown at once; the details have all
+_SENTENCE = re.compile(r"(?<=[a-z0-9%)][.:]) (?=[A-Z])")
+
 
 def record(context: Context) -> Record:
-    """Build a table of misprinted cells and a list of other remarks."""
+    """Build a line that counts corrected cells and other remarks, the first sentences of some remarks,
+    a table of the cells, and a list of all remarks.
+    """
     study = context.study
     wrong = corrections(study)
-    remarks = [remark.says for remark in study.errata]
+    remarks = [" ".join(remark.says.split()) for remark in study.errata]
     if not wrong and not remarks:
-        return register(context, "errata", note("No misprints are recorded."))
+        unread = any(claim.taken_from for claim in context.data.paper_claims)
+        none = "The paper's text was not available to look for misprints."
+        return register(context, "errata", note(none if unread else "No misprints are recorded."))
     exhibits = {str(e.spec["table"]): e for e in study.exhibits if e.spec.get("table")}
     rows: list[tuple[Words, ...]] = []
     for c in wrong:
@@ -23,18 +42,27 @@ def record(context: Context) -> Record:
         place = f"{exhibit_name(exhibit.id, exhibit.kind) if exhibit else c.table}, row {c.position + 1}, {c.column}"
         where = (Span(text=place, link=f"exhibit:{exhibit.id}"),) if exhibit else place
         rows.append((where, c.printed, c.corrected, c.reason))
-    blocks: list[Block] = []
+    unclear = plural(len(remarks), "unclear or inconsistent place")
+    cells = (
+        f"{plural(len(wrong), 'table cell')} corrected (misprints, or damage in the text used here)"
+    )
+    counted = join_words([*([cells] if wrong else []), *([unclear] if remarks else [])])
+    blocks: list[Block] = [Paragraph(words=f"{counted}.")]
+    if remarks:
+        first = [_SENTENCE.split(says)[0].rstrip(":.") + "." for says in remarks[:FIRST]]
+        if (more := len(remarks) - FIRST) > 0:
+            first.append(f"{plural(more, 'more place')} in the details.")
+        blocks.append(Listing(items=tuple(first)))
     if wrong:
         table = Grid(
-            label="Misprints",
+            label="Corrected cells",
             columns=("Place", "Printed", "Corrected", "Reason"),
             rows=tuple(rows),
             stacks=True,
         )
-        blocks += [Heading(text="Misprinted cells"), table]
+        blocks += [Heading(text="Corrected cells"), table]
     if remarks:
-        summary = f"{plural(len(remarks), 'unclear or inconsistent place')}"
-        blocks.append(Folded(summary=summary, blocks=(Listing(items=tuple(remarks)),)))
+        blocks.append(Folded(summary=unclear, blocks=(Listing(items=tuple(remarks)),)))
     return register(context, "errata", *blocks)
 
 

@@ -9,7 +9,15 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from virtperf.core.numbers import PROSE_SIGNIFICANT, interval, join_words, plural, pretty
+from virtperf.core.numbers import (
+    NO_BREAK,
+    PROSE_SIGNIFICANT,
+    interval,
+    join_words,
+    plural,
+    pretty,
+    with_interval,
+)
 from virtperf.core.verdicts import Verdict
 from virtperf.report.axis_words import tick_label
 from virtperf.report.claim_words import claim_in_words, measured_verdict
@@ -38,6 +46,7 @@ _ORDER: dict[str, int] = {
 """Order of the verdicts in the list."""
 MEASURED_AT = ": measured "
 """Between the compared conditions and the estimate in a stored reason."""
+PER_CENT = f"{NO_BREAK}%"
 MAX_SHOWN_PERCENT = 1000.0
 MAX_LINKED = 4
 
@@ -107,6 +116,8 @@ def _in_short(data: StudyData, claim: Claim) -> Words:
     """Verdict, wording and estimate of a hypothesis; what it allows if that is not decided."""
     result, words = data.result(claim.id), claim_in_words(claim, data)
     verdict = Span(text=words.measured_verdict, style="verdict")
+    if share := _smaller_in_percent(claim, words.measured_verdict, words.reason):
+        return (verdict, f" {claim.says.rstrip('.')}: {share}.")
     where, labelled, rest = words.reason.partition(MEASURED_AT)
     # of several pairs of an order, only the reason has a number
     pair = None if words.measured else _NUMBER.match(rest)
@@ -115,11 +126,8 @@ def _in_short(data: StudyData, claim: Claim) -> Words:
     number = f"{pair['value']} ({pair['limits']})" if pair else words.measured
     text = f" {claim.says.rstrip('.')}: {number}"
     if labelled and (pair or not claim.is_order):  # of one pair, its number has the direction
-        text += f" ({_against(where)}"
-        if (n := len(claim.instances)) > 1:
-            fails = words.measured_verdict == Verdict.FAILS_HERE
-            text += f"; {'clearest' if fails else 'least certain'} of {n} comparisons"
-        text += ")"
+        beside = f"{_against(where)}{_of_several(claim, words.measured_verdict)}"
+        text = f"{text[:-1]}; {beside})" if text.endswith(")") else f"{text} ({beside})"
     low, high = (float(result.get(f"allowed_{end}", math.nan)) for end in ("low", "high"))
     if words.measured_verdict == Verdict.UNDECIDED and not math.isnan(low):
         low, high = (float(f"{end:.{PROSE_SIGNIFICANT}g}") for end in (low, high))
@@ -127,6 +135,40 @@ def _in_short(data: StudyData, claim: Claim) -> Words:
     return (verdict, f"{text}.")
 
 
+def _of_several(claim: Claim, verdict: str) -> str:
+    """Which one of several comparisons has the number of a verdict; "" of one."""
+    if (n := len(claim.instances)) <= 1:
+        return ""
+    which = "clearest" if verdict == Verdict.FAILS_HERE else "least certain"
+    return f"; {which} of {n} comparisons"
+
+
+def _smaller_in_percent(claim: Claim, verdict: str, reason: str) -> str:
+    """Estimate of an order in which a part of the larger side is compared ("less than a tenth"): the
+    smaller side in % of the larger one, and what is allowed; "" for all others, whose stored ratio of the
+    larger side to the smaller one fits their sentence.
+    """
+    where, _, rest = reason.partition(MEASURED_AT)
+    pair, limit = _NUMBER.match(rest), _MORE_THAN.search(rest)
+    sides = where.split(" to ")
+    if not claim.is_order or not pair or not limit or len(sides) != 2:
+        return ""
+    least = _number(limit["limit"])
+    first, _, last = pair["limits"].partition(" to ")
+    if least <= 1 or not last:
+        return ""
+    value, low, high = (100 / _number(text) for text in (pair["value"], last, first))
+    percent = with_interval(value, low, high, PER_CENT)
+    beside = f"{_against(' to '.join(reversed(sides)))}{_of_several(claim, verdict)}"
+    return f"{percent} ({beside}; the hypothesis allows less than {pretty(100 / least)}{PER_CENT})"
+
+
+def _number(text: str) -> float:
+    """A number of a stored reason."""
+    return float(text.replace(",", ""))
+
+
+_MORE_THAN = re.compile(r"allows more than (?P<limit>[\d.,]*\d)")
 _NUMBER = re.compile(r"(?P<value>\S+(?: %)?) \([\d.]+ % CI (?P<limits>[^,]+(?:,\d{3}[^,]*)*)")
 """The estimate at the beginning of a stored reason, after `MEASURED_AT`."""
 
@@ -175,9 +217,10 @@ def _error_note(results: Sequence[Mapping[str, object]], level: float) -> str:
     share = 100 * (1 - level)
     are_decided = "is decided" if decided == 1 else "are decided"
     return (
-        f"Each verdict has an error probability of at most {pretty(share)} %: at most "
-        f"{pretty((1 - level) * len(results))} wrong decisions are expected for "
-        f"{plural(len(results), 'hypothesis', 'hypotheses')}. {decided} {are_decided}. The last column "
+        f"Each verdict has an error probability of at most {pretty(share)} % if the number of runs was "
+        f"decided before them: then at most {pretty((1 - level) * len(results))} wrong decisions are "
+        f"expected for {plural(len(results), 'hypothesis', 'hypotheses')}. {decided} {are_decided}. Runs "
+        "added for an undecided hypothesis make such errors somewhat more likely. The last column "
         "is the smallest difference from the limits of the hypothesis that such runs detect with a "
         "power of 80 %."
     )

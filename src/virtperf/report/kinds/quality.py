@@ -69,12 +69,20 @@ def record(context: Context) -> Record:
     )
     kinds = Counter(run["provenance"] for run in runs)
     statuses = sorted(Counter(data.audits["status"]).items())
-    of = f" ({join_words(f'{n:,} {kind}' for kind, n in sorted(kinds.items()))})" if runs else ""
-    words = (
-        f"{plural(len(runs), 'run')} read{of}, {len(quarantined):,} excluded because of errors, "
-        f"{len(left_out):,} excluded by hand, {plural(len(warned), 'warning')}. "
-        f"Audits of the runs: {join_words(f'{n:,} {status}' for status, n in statuses) or 'none yet'}."
+    of = (
+        f" ({join_words(f'{n:,} {kind}' for kind, n in sorted(kinds.items()))})"
+        if len(kinds) > 1
+        else ""
     )
+    reasons = {"because of errors": len(quarantined), "by hand": len(left_out)}
+    left = [f"{n:,} excluded {why}" for why, n in reasons.items() if n] or ["none excluded"]
+    warnings = plural(len(warned), "warning") if len(warned) else "no warning"
+    words = f"{plural(len(runs), 'run')} read{of}, {', '.join(left)}, {warnings}."
+    if statuses:
+        counted = join_words(f"{n:,} {status}" for status, n in statuses)
+        words += f" Audits of the runs: {counted}."
+    elif not data.study.artifact:  # others cannot audit what they did not run
+        words += " No run is audited yet."
     blocks: list[Block] = [Paragraph(words=words)]
     if artifact := data.study.artifact:
         blocks = [
@@ -120,14 +128,22 @@ def record(context: Context) -> Record:
 
 def _without_runs(context: Context) -> str:
     """How well the text determines the plotted values, where there are no runs."""
-    known = point_precision(context.data, assumptions=context.assumptions)
-    if context.data.study.kind == "measured" or not known.points:
+    alone = point_precision(context.data, assumptions=False)
+    if context.data.study.kind == "measured" or not alone.points:
         return "No measured run exists."
-    close, bounded = known.within[0], known.points - known.open_ended
-    return (
-        f"No run of this paper's set-up exists. Of {known.points:,} plotted values the text gives {close:,} to "
-        f"±{PERCENTS[0]} %, bounds {bounded - close:,}, leaves {known.open_ended:,} open."
+    bounded = alone.points - alone.open_ended - alone.within[0]
+    words = (
+        f"No run of this paper's set-up exists. Of {alone.points:,} plotted values the text alone gives "
+        f"{alone.within[0]:,} to ±{PERCENTS[0]} %, bounds {bounded:,} more, and leaves "
+        f"{alone.open_ended:,} without an upper limit."
     )
+    assumed = point_precision(context.data, assumptions=True)
+    if context.assumptions and assumed != alone:
+        words += (
+            f" With our assumptions: {assumed.within[0]:,} to ±{PERCENTS[0]} %, "
+            f"{assumed.open_ended:,} without an upper limit."
+        )
+    return words
 
 
 def _excluded_by_hand(left_out: Sequence[Mapping[str, Any]]) -> list[Block]:

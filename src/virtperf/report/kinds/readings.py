@@ -46,6 +46,8 @@ _TITLES = {
     "verdict of runs": "Verdicts of measured runs",
 }
 _ADVERBS = {"strict": "strictly", "default": "by default", "lenient": "leniently"}
+_WAYS = {"strict": "more narrowly", "default": "as usual", "lenient": "more widely"}
+"""Readings in plain words, for sentences."""
 _FILE = Span(text="data/readings.yaml", style="code")
 
 
@@ -105,8 +107,11 @@ def _answer(verdicts: Mapping[str, Mapping[Any, str]], count: int) -> str:
             f"None of the {plural(count, 'verdict')} changes if words such as “about” are read more "
             "narrowly or more widely."
         )
-    depend = "depends" if len(verdicts) == 1 else "depend"
-    return f"{len(verdicts)} of {plural(count, 'verdict')} {depend} on whether words are read as here or otherwise."
+    change = "changes" if len(verdicts) == 1 else "change"
+    return (
+        f"{len(verdicts)} of {plural(count, 'verdict')} {change} if all words such as “about” are read more "
+        "narrowly or more widely than here."
+    )
 
 
 def _changes(
@@ -123,14 +128,11 @@ def _changes(
     for name in order[:MAX_NAMED]:
         others = [r for r in READING_NAMES if verdicts[name][r] != verdicts[name][here]]
         says = claims[name].says if name in claims else name
-        word = claims[name].word if name in claims else ""
-        named = f", “{word}” here," if word else ""
-        read = f"All words{named} read {_ADVERBS[here]}"
-        said = Span(text=says, link=f"claim:{name}")
-        words: list[str | Span] = [said, f" {read}: ", shown(name, here)]
+        said = Span(text=says.rstrip("."), link=f"claim:{name}")
+        words: list[str | Span] = [said, ": ", shown(name, here)]
         for reading in others:
-            words += [f"; {_ADVERBS[reading]}: ", shown(name, reading)]
-        yield tuple(words)
+            words += [f"; if words are read {_WAYS[reading]}: ", shown(name, reading)]
+        yield (*words, ".")
     if len(order) > MAX_NAMED:
         yield f"{plural(len(order) - MAX_NAMED, 'more claim')} in the details."
 

@@ -4,13 +4,14 @@ additions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from virtperf.core.numbers import pretty
+from virtperf.core.grouping import grouped
+from virtperf.core.numbers import join_words, plural, pretty
 from virtperf.report.kinds import Context, ExhibitKind, note, register
-from virtperf.report.records import Block, Grid, Heading, Listing, Record
+from virtperf.report.records import Block, Grid, Heading, Listing, Paragraph, Record
 from virtperf.study.definition import Study
 
 FACT_UNITS = {
@@ -24,6 +25,7 @@ FACT_UNITS = {
     "percent": "%",
 }
 """Units by the last word of names in study.yaml."""
+NOT_STATED = "not stated"
 SPELLED = {
     "vcpus": "virtual CPUs",
     "cpus": "CPUs",
@@ -37,13 +39,13 @@ SPELLED = {
 
 
 def record(context: Context) -> Record:
-    """Build tables of machines and guests, and of workload and procedure; missing values are "not
-    stated".
+    """Build a line on the machines, and tables of machines and guests, and of workload and procedure;
+    missing values are "not stated".
     """
     study, written = context.study, context.study.data
     called = display_names(study)
     nets = {name: network.label for name, network in study.networks.items()}
-    blocks: list[Block] = []
+    blocks: list[Block] = list(_machines_in_short(study))
     for part, title in (("machines", "Machines"), ("guests", "Guests"), ("networks", "Networks")):
         if entries := written.get(part):
             entries = {key: _label_networks(entry, nets) for key, entry in entries.items()}
@@ -72,6 +74,21 @@ def record(context: Context) -> Record:
         items = tuple(" ".join(text.split()) for text in study.conventions)
         blocks += [Heading(text="Our additions"), Listing(items=items)]
     return register(context, "setup", *blocks)
+
+
+def _machines_in_short(study: Study) -> Iterator[Block]:
+    """A line that names the machines with what each is for; equal ones together."""
+    alike = grouped(
+        (", ".join([m.machine, *([plural(m.cpus, "CPU")] if m.cpus else [])]), m.label)
+        for m in study.machines.values()
+    )
+    if alike:
+        named = [
+            f"{join_words(labels)}{', each' * (len(labels) > 1)}: "
+            f"{f'machine {machine}' if machine == NOT_STATED else machine}"
+            for machine, labels in alike.items()
+        ]
+        yield Paragraph(words=f"{'; '.join(named)}.")
 
 
 def display_names(study: Study) -> dict[str, str]:
@@ -120,7 +137,7 @@ def setting_text(name: str, value: Any, called: Mapping[str, str] = MappingProxy
     """Format a value of study.yaml with the unit in its key's suffix."""
     unit = FACT_UNITS.get(name.rpartition("_")[2], "") if "_" in name else ""
     if value is None:
-        return "not stated"
+        return NOT_STATED
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):

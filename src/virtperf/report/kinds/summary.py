@@ -20,7 +20,7 @@ from virtperf.report.claim_words import (
 )
 from virtperf.report.findings import StatedFinding, state
 from virtperf.report.frames import StudyData
-from virtperf.report.key_numbers import best_known, point_precision
+from virtperf.report.key_numbers import best_known, limits_set, point_precision
 from virtperf.report.kinds import Context, ExhibitKind, Figure, find_kind, note, register
 from virtperf.report.kinds._figure import drawing
 from virtperf.report.kinds.contradictions import contradiction_numbers, contradictions_by_origin
@@ -89,7 +89,7 @@ def record(context: Context, figure: Figure | None = None) -> Record:
     if study.caveat:
         blocks.append(Paragraph(words=" ".join(study.caveat.split()), style="small"))
     if not measured:
-        link = "exhibit:synthesis/measured-again"
+        link = f"exhibit:synthesis/measured-again-{study.id}"
         tested = Span(text="which claims, if any, on which systems, with what result", link=link)
         blocks.append(Paragraph(words=("Measured again: ", tested, "."), style="small"))
     basis.append(Facts(facts=_facts_of_runs(context) if measured else _facts(context)))
@@ -279,7 +279,7 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
         if words == _ANSWERS[0][0]:
             sentences, rows = sentences_and_rows(data.paper_claims)
             source = plural(sentences, "sentence") + (f" and {rows} table rows" if rows else "")
-            parts.append(f" ({kinds}), from {source} of the paper.")
+            parts.append(f" ({kinds}). The {every} are from {source} of the paper.")
             recalled = sum(claim.taken_from == "memory" for claim, _ in claims)
             if recalled:
                 parts.append(
@@ -287,10 +287,17 @@ def _in_the_published_data(data: StudyData, artifact: Artifact) -> Iterator[Word
                     " their agreement is weak evidence."
                 )
         else:
+            if len(words) > 1:
+                parts.append(f" ({kinds})")
             for place, (claim, _) in enumerate(claims):
                 sentence = Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}")
                 parts += ["; " if place else ": ", sentence, _number_of_the_data(data, claim)]
             parts.append(".")
+            if Verdict.VALUE_DIFFERS in words and Verdict.VALUE_DIFFERS in by_word:
+                parts.append(
+                    " A value that differs is outside what the claim allows, but no interval decides:"
+                    " there is none, or it overlaps what is allowed."
+                )
         yield tuple(parts)
 
 
@@ -305,7 +312,7 @@ def _number_of_the_data(data: StudyData, claim: Claim) -> str:
 
 def _facts(context: Context) -> tuple[Fact, ...]:
     data = context.data
-    used = [c for c in data.claims or () if c.assumed and c.default_on and context.assumptions]
+    used = limits_set(data) if context.assumptions else {}
     text, measured = verdict_counts(data)
     with_assumptions, text_alone = (
         point_precision(data, assumptions=context.assumptions),

@@ -10,6 +10,7 @@ from rawperf.core.errors import StudyError
 from rawperf.core.model import Model
 from virtperf.core.numbers import plural
 from virtperf.core.provenance import Provenance
+from virtperf.report.axis_words import rarest_colour
 from virtperf.report.kinds import (
     Context,
     ExhibitKind,
@@ -27,6 +28,11 @@ from virtperf.study.definition import Exhibit, Study
 from virtperf.study.printed import Correction, corrections, read_printed_table
 
 REWORDED = "Words in these cells are ours, shortened; numbers, names and versions are as printed."
+TURNED = "Rows and columns are exchanged."
+MAX_COLUMNS = 8
+"""Columns of a printed table; one of numbers alone with more, and with fewer rows, is turned: a page has
+no room for it.
+"""
 _NUMBER = re.compile(r"[-+−]?\d[\d,]*(\.\d+)?(:1| ?%)?|N/A|")
 
 
@@ -60,9 +66,15 @@ def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
     from virtperf.report import plot
 
     cells = read_printed_table(context.study, exhibit)
-    columns = {"row": cells.iloc[:, 0], "value": _numbers(exhibit, cells, bars.column)}
+    columns = {
+        "row": cells.iloc[:, 0],
+        "value": _numbers(exhibit, cells, bars.column),
+        "words": cells[bars.column],
+    }
+    printed = pd.DataFrame(columns)
+    printed.attrs["axes"] = {"colours": {"": rarest_colour(context.study)}}
     return plot.bars(
-        printed=pd.DataFrame(columns), x="row", xlabel=str(cells.columns[0]), ylabel=bars.label
+        printed=printed, x="row", xlabel=str(cells.columns[0]), ylabel=bars.label, words="words"
     )
 
 
@@ -107,10 +119,17 @@ def record(
         if k and all(_NUMBER.fullmatch(v.strip()) for v in cells[c])
     )
     whole = f"{exhibit_name(exhibit.id, exhibit.kind)}: {exhibit.title}"
+    remarks = [*spec.footnotes, *([REWORDED] if spec.reworded else [])]
+    is_turned = len(columns) > max(MAX_COLUMNS, len(rows)) and len(numeric) == len(columns) - 1
+    if is_turned and not any(column == columns[0] for _, column in marks):
+        name, *heads = columns[0], *cells.iloc[:, 0].map(str)
+        rows = [(c, *(row[k] for row in rows)) for k, c in enumerate(columns) if k]
+        columns, numeric = [name, *heads], tuple(range(1, len(heads) + 1))
+        remarks.append(TURNED)
     blocks: list[Block] = [
         Grid(label=whole, columns=tuple(columns), rows=tuple(rows), numeric=numeric)
     ]
-    blocks += [note(text) for text in (*spec.footnotes, *([REWORDED] if spec.reworded else []))]
+    blocks += map(note, remarks)
     if wrong:
         reasons = [
             (Span(text=str(k), style="mark"), f" {c.reason}") for k, c in enumerate(wrong, 1)

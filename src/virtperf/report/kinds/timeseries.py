@@ -18,6 +18,7 @@ from virtperf.report.wording import clock
 from virtperf.study.definition import Exhibit
 from virtperf.study.parts import SingleCondition
 
+MIN_LEVELS = 3  # stated by the text: fewer are a sentence, no picture
 COLUMNS = ["series", "unit", "provenance", "run_id", "t_s", "value"]
 
 
@@ -72,15 +73,15 @@ def record(
 
 
 def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
-    """Draw one panel a unit; without a run the stated levels side by side, None for a single one, which
-    is no more than a number.
+    """Draw one panel a unit; without a run the stated levels side by side, None for fewer than
+    `MIN_LEVELS`, which are no more than numbers.
     """
     from virtperf.report import plot
 
     samples, marks = _samples(context, exhibit), _marks(context, exhibit)
     if len(samples):
         return plot.timeline(samples, points=marks if len(marks) else None)
-    return plot.bars(marks, x="series", xlabel="Quantity") if len(marks) > 1 else None
+    return plot.bars(marks, x="series", xlabel="Quantity") if len(marks) >= MIN_LEVELS else None
 
 
 def _samples(context: Context, exhibit: Exhibit) -> pd.DataFrame:

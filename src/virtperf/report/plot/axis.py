@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.textpath import TextPath
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from virtperf.core.numbers import pretty
@@ -32,6 +33,7 @@ MAX_INTERVALS = 6  # between ticks of the y axis
 TICK_STEPS = (1, 2, 2.5, 5, 10)  # between ticks, times a power of ten: at least three intervals
 LEAST_LENGTH = 0.06  # of an axis that begins above 0, as a share of its highest value
 HEAD_SHARE = 0.03  # of the axis, which is left free above its highest mark
+LABEL_GAP_PT = 4  # points between two tick labels
 LABEL_PAD_PT = 8  # points between an axis and the label above it
 PANEL_MARGIN = 80  # approximate width of a figure beside its panels
 PANEL_WIDTH = FIGURE_WIDTH - PANEL_MARGIN
@@ -43,7 +45,8 @@ class AxisLevels:
 
     `positions`: position of every level in data units, the level itself if `numeric`, else its index;
     `tick_labels`: in the same order; `margin_pt`: margin in points beyond the first and the last
-    number; `width_pt`: width of the panel.
+    number; `width_pt`: width of the panel; `end_pt`: more room beyond the last number, for the names of
+    series.
     """
 
     positions: Mapping[Any, float]
@@ -51,18 +54,17 @@ class AxisLevels:
     numeric: bool
     margin_pt: float = 28.0
     width_pt: float = PANEL_WIDTH
+    end_pt: float = 0.0
 
     @property
     def limits(self) -> tuple[float, float]:
         """Left and right limit of the axis; reversed if the levels descend."""
         places = list(self.positions.values()) or [0.0]
         low, high = min(places), max(places)
-        margin = (
-            ((high - low) or 1.0) * self.margin_pt / (self.width_pt - 2 * self.margin_pt)
-            if self.numeric
-            else 0.5
-        )
-        ends = (low - margin, high + margin)
+        per_point = ((high - low) or 1.0) / (self.width_pt - 2 * self.margin_pt - self.end_pt)
+        margin = self.margin_pt * per_point if self.numeric else 0.5
+        end = self.end_pt * per_point if self.numeric else 0.0
+        ends = (low - margin, high + margin + end)
         return ends[::-1] if places[0] > places[-1] else ends
 
     def draw(self, axes: Axes, label: str, *, labelled: bool) -> None:
@@ -72,12 +74,7 @@ class AxisLevels:
         axes.tick_params(axis="x", length=4 if self.numeric else 0, labelbottom=labelled)
         axes.set_xlabel("")
         if not self.numeric or len(self.positions) <= MAX_LABELLED_TICKS:
-            turned = self.numeric and self._labels_overlap()
-            axes.set_xticks(
-                list(self.positions.values()),
-                self._tick_labels(turned),
-                rotation=90 if turned else 0,
-            )
+            axes.set_xticks(list(self.positions.values()), self._tick_labels())
         else:
             axes.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
         if labelled:
@@ -106,34 +103,41 @@ class AxisLevels:
         """Whether all labels have room side by side, words unbroken."""
         if self.numeric:
             return not self._labels_overlap()
-        longest = max(len(word) for text in self.tick_labels for word in text.split() or [""])
-        return self.min_distance_pt >= (longest + 1) * CHARACTER_WIDTH
+        words = {word for text in self.tick_labels for word in text.split()}
+        return self.min_distance_pt >= max(map(text_width, words), default=0.0) + LABEL_GAP_PT
 
     def _labels_overlap(self) -> bool:
         """Whether two neighbouring labels have no room side by side."""
         placed = sorted(zip(self.positions.values(), self.tick_labels, strict=True))
-        return any(
-            (len(a) + len(b)) / 2 * CHARACTER_WIDTH + 6 > (right - left) / self.data_per_point
-            for (left, a), (right, b) in pairwise(placed)
-        )
+        return any(not self._beside(a, b) for a, b in pairwise(placed))
 
-    def _tick_labels(self, turned: bool) -> list[str]:
-        """Tick labels without overlap: wrapped text, or rotated numbers with some left out."""
-        if not turned:
+    def _beside(self, left: tuple[float, str], right: tuple[float, str]) -> bool:
+        """Whether two labels have room side by side, each given with its position."""
+        needed = (len(left[1]) + len(right[1])) / 2 * CHARACTER_WIDTH + 6
+        return needed <= (right[0] - left[0]) / self.data_per_point
+
+    def _tick_labels(self) -> list[str]:
+        """Tick labels without overlap: wrapped text; of numbers the largest, the smallest, and each
+        between that has room.
+        """
+        if not self.numeric:
             characters = max(6, int(self.min_distance_pt / CHARACTER_WIDTH) - 1)
-            return (
-                list(self.tick_labels)
-                if self.numeric
-                else [wrap_text(text, characters) for text in self.tick_labels]
-            )
-        left, right = self.limits
-        labels, last = dict.fromkeys(self.positions, ""), -math.inf
-        for (level, place), text in sorted(
-            zip(self.positions.items(), self.tick_labels, strict=True), key=lambda p: p[0][1]
-        ):
-            if (place - last) / abs(right - left) * self.width_pt >= FONT_SIZE + 2:
-                labels[level], last = text, place
-        return list(labels.values())
+            if self.has_room:  # the mean character is wider than those of some words
+                words = (word for text in self.tick_labels for word in text.split())
+                characters = max([characters, *map(len, words)])
+            return [wrap_text(text, characters) for text in self.tick_labels]
+        shown: list[tuple[float, str]] = []
+        smallest, *larger = sorted(zip(self.positions.values(), self.tick_labels, strict=True))
+        for placed in (*larger[-1:], smallest, *larger[-2::-1]):
+            if all(self._beside(*sorted((placed, other))) for other in shown):
+                shown.append(placed)
+        labels = dict(shown)
+        return [labels.get(place, "") for place in self.positions.values()]
+
+
+def text_width(text: str) -> float:
+    """Width of a text in points, in a font somewhat wider than that of the layout."""
+    return 1.05 * float(TextPath((0, 0), text, size=FONT_SIZE).get_extents().width)
 
 
 def axis_levels(

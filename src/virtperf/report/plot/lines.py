@@ -29,6 +29,7 @@ from virtperf.report.plot.long import (
     long_frame,
 )
 from virtperf.report.plot.theme import (
+    CHARACTER_WIDTH,
     NARROW_WIDTH,
     PANEL_HEIGHT,
     SeriesStyle,
@@ -37,7 +38,6 @@ from virtperf.report.plot.theme import (
     series_styles,
     theme,
 )
-from virtperf.report.range_words import NARROW
 
 
 def lines(
@@ -120,21 +120,26 @@ def bars(
     ylabel: str | None = None,
     labels: Mapping[str, str] | None = None,
     level: float = 0.95,
+    from_zero: bool = False,
+    words: str | None = None,
 ) -> Figure:
     """Draw grouped bars, one group a level of `x`; the arguments are those of `lines`.
 
     A group has no gaps for missing bars. A mean is a bar, over which a range of a text and a printed
     number are drawn. Without `points` and `means`, a bar is the mean of its runs. Without means, the
-    axis may begin above 0.
+    axis may begin above 0, unless `from_zero`. `words` is a column of texts that are written above the bars
+    if all have room.
     """
     if points is None and means is None and runs is not None:
         keys = [c for c in (row, hue, x, "provenance", "quantity") if c is not None and c in runs]
         if y in runs and x in runs:  # else `long_frame` raises an error with the column name
             means = runs.groupby(keys, sort=False)[y].mean().reset_index()
             means.attrs = dict(runs.attrs)
-    words = {**(labels or {}), **({x: xlabel} if xlabel else {})}
-    frame = long_frame(points, means, printed, runs, x=x, y=y, hue=hue, row=row, labels=words)
-    return _draw_figure(frame, None, level, ylabel, bars=True)
+    names = {**(labels or {}), **({x: xlabel} if xlabel else {})}
+    frame = long_frame(
+        points, means, printed, runs, x=x, y=y, hue=hue, row=row, labels=names, words=words
+    )
+    return _draw_figure(frame, None, level, ylabel, bars=True, from_zero=from_zero)
 
 
 def _draw_figure(
@@ -147,6 +152,7 @@ def _draw_figure(
     log: bool = False,
     units: str | None = None,
     apart: bool = False,
+    from_zero: bool = False,
 ) -> Figure:
     """Draw a figure; `apart`: each panel has styles and a legend of its own series."""
     rows, words = frame.rows, frame.axes
@@ -160,26 +166,47 @@ def _draw_figure(
     levels = axis.axis_levels(
         frame.levels, words["levels"].get(frame.x, ()), numeric=not bars, margin_pt=margin_pt
     )
-    width, group_pt = figure_width(), most * _min_series_width(rows, bars)
+    width = figure_width()
+    # marks of numbers that are apart in height stand at their levels, beside each other or not
+    crowded = bars or not levels.numeric or _has_overlap(rows)
+    group_pt = most * _min_series_width(rows, bars) if crowded else 0.0
     levels = replace(levels, width_pt=width - axis.PANEL_MARGIN)
     narrow = replace(levels, width_pt=NARROW_WIDTH - axis.PANEL_MARGIN)
     if narrow.min_distance_pt >= group_pt and narrow.has_room >= levels.has_room:
         width, levels = NARROW_WIDTH, narrow
     of_series = {label: rows[rows["series"] == label] for label in frame.series}
     seen = set(rows["series"][marks.is_seen(rows)])
+    named = {} if bars or apart or log or fits else _free_ends(rows, levels, width)
+    if named:
+        beside = margin_pt - _max_series_width(rows, bars) / 2 - levels.margin_pt
+        levels = replace(levels, end_pt=max(0.0, beside + max(map(_name_width, named))))
     fitted = curves.evaluate_curves(
         fits, {label: part["x"].tolist() for label, part in of_series.items()}, frame.x, level
     )
     with theme():
         height = PANEL_HEIGHT + apart * PANEL_LEGEND_HEIGHT
         figure, axes = create_panels(len(frame.panels), height=height, width=width)
+        drawn: dict[str, SeriesStyle] = {}
         for panel, name in zip(axes, frame.panels, strict=True):
             part, styles = (
                 rows[rows["panel"] == name],
                 series_styles(series_of[name], words["colours"]),
             )
+            drawn = styles | drawn
             label, bounds = ylabel or words.label(name), words["bounds"].get(str(name), NO_BOUNDS)
-            _draw_panel(panel, part, label, bounds, levels, styles, fitted, bars=bars, log=log)
+            _draw_panel(
+                panel,
+                part,
+                label,
+                bounds,
+                levels,
+                styles,
+                fitted,
+                named,
+                bars=bars,
+                log=log,
+                from_zero=from_zero,
+            )
             levels.draw(panel, words.label(frame.x), labelled=panel is axes[-1])
             if apart:
                 in_panel = {label: part[part["series"] == label] for label in styles}
@@ -187,7 +214,7 @@ def _draw_figure(
         marks.draw_legend(
             figure,
             []
-            if apart
+            if apart or named or _is_told(frame, ylabel)
             else _series_entries({s: of_series[s] for s in of_series if s in seen}, styles, bars),
             marks.layer_entries(
                 rows,
@@ -195,10 +222,68 @@ def _draw_figure(
                 curves=bool(fitted),
                 level=level,
                 unit=words.label(units) if units else "",
-                style=next(iter(styles.values())) if len(of_series) == 1 else None,
+                styles=drawn,
             ),
         )
     return figure
+
+
+def _is_told(frame: LongFrame, ylabel: str | None) -> bool:
+    """Whether a figure names its series without a legend: each is a level of the axis, or the only one
+    of a panel whose label begins with its name.
+    """
+    rows = frame.rows
+    if len(rows) and (rows["series"] == rows["x"]).all():
+        return True
+    named = rows[["panel", "series"]].drop_duplicates()
+    return named["panel"].is_unique and all(
+        series == UNNAMED or (ylabel or frame.axes.label(panel)).startswith(str(series))
+        for panel, series in named.itertuples(index=False)
+    )
+
+
+END_GAP = 5.0  # points between the last box of a series and its name
+MAX_NAME_SHARE = 0.32  # of the width of a figure, for the longest name at the end of a series
+NAME_HEIGHT = 0.1  # of the largest number in a panel, around a name at the end of a series
+
+
+def _name_width(name: Any) -> float:
+    return END_GAP + len(str(name)) * CHARACTER_WIDTH
+
+
+def _free_ends(
+    rows: pd.DataFrame, levels: axis.AxisLevels, width: float
+) -> dict[Any, tuple[Any, float]]:
+    """Last level of each series and its height there, for names beside the ends in place of a legend;
+    empty without room. Series with runs have a legend: it also explains their marks.
+    """
+    is_range = rows["layer"] == RANGE
+    names = list(dict.fromkeys(rows["series"][marks.is_seen(rows)]))
+    kinds = set(rows["kind"][~is_range])
+    if len(names) < 2 or not levels.numeric or rows["panel"].nunique() > 1 or kinds - {PRINTED}:
+        return {}
+    if list(levels.positions.values()) != sorted(levels.positions.values()):
+        return {}
+    inner = rows.assign(
+        low=rows["low"].fillna(rows["value"]).astype(float),
+        high=rows["high"].fillna(rows["value"]).astype(float),
+    )
+    near = NAME_HEIGHT * inner["high"].where(np.isfinite(inner["high"])).max() / 2
+    ends: dict[Any, tuple[Any, float]] = {}
+    for name in names:
+        own, others = inner[inner["series"] == name], inner[inner["series"] != name]
+        last = own["x"].max()
+        best = own[own["x"] == last].sort_values("kind", key=lambda k: k == TEXT).iloc[0]
+        height = (best["low"] + best["high"]) / 2
+        beyond = others[others["x"] >= last]
+        if not math.isfinite(height) or _name_width(name) > MAX_NAME_SHARE * width:
+            return {}
+        if len(beyond) and beyond["low"].min() - near < height < beyond["high"].max() + near:
+            return {}
+        if any(last == at and abs(height - other) < 2 * near for at, other in ends.values()):
+            return {}
+        ends[name] = last, float(height)
+    return ends
 
 
 def _series_entries(
@@ -218,9 +303,11 @@ COLUMNS = (SOLID, OWN_DATA)  # kinds of marks that are columns in a bar figure
 GROUP_WIDTH = 0.84  # of the distance between two levels, for all series together
 MAX_SERIES_WIDTH = {False: 14.0, True: 56.0}  # points of a series at a level; lines, bars
 MIN_SERIES_WIDTH = 8.0  # points of a bar or a range in a figure for a phone
-MARK_WIDTH = 5.0
+MARK_WIDTH, MIN_MARK_WIDTH = 5.0, 3.5
 """Points of a series without ranges: wider, its marks would seem to be at other numbers."""
 TOO_NEAR = 0.02  # of the height of an axis, between marks of two series
+WORDS_ROOM = 1.1  # of the highest bar, so that words above it are within the axes
+WORDS_GAP = 6  # points between a bar and the words above it
 MEASURED_OFFSET = 0.7  # of that width; shift of a measured mark to the right of a range
 
 OffsetGroups = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
@@ -228,7 +315,17 @@ OffsetGroups = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
 
 def _min_series_width(rows: pd.DataFrame, bars: bool) -> float:
     has_ranges = (rows["layer"] == RANGE).any()
-    return MIN_SERIES_WIDTH if bars or has_ranges else MARK_WIDTH
+    return MIN_SERIES_WIDTH if bars or has_ranges else MIN_MARK_WIDTH
+
+
+def _has_overlap(rows: pd.DataFrame) -> bool:
+    """Whether a figure has ranges, or marks of two series at the same height at a level."""
+    if (rows["layer"] == RANGE).any():
+        return True
+    return any(
+        _overlap(part, float(part[["value", "high"]].astype(float).max().max()))
+        for _, part in rows.groupby("panel")
+    )
 
 
 def _max_series_width(rows: pd.DataFrame, bars: bool) -> float:
@@ -244,11 +341,13 @@ def _draw_panel(
     levels: axis.AxisLevels,
     styles: Mapping[Any, SeriesStyle],
     fitted: Mapping[Any, pd.DataFrame],
+    named: Mapping[Any, tuple[Any, float]],
     *,
     bars: bool,
     log: bool,
+    from_zero: bool = False,
 ) -> None:
-    """Draw a panel, without level ticks and legend."""
+    """Draw a panel, without level ticks and legend; `named`: where series are named (`_free_ends`)."""
     ranges, marked, runs = (rows[rows["layer"] == layer] for layer in (RANGE, MARK, RUN))
     at = {series: list(dict.fromkeys(rows["x"][rows["series"] == series])) for series in styles}
     at = {series: drawn_levels for series, drawn_levels in at.items() if drawn_levels}
@@ -263,13 +362,11 @@ def _draw_panel(
     alone = len(rows[["series", "x"]].drop_duplicates()) == 1  # comparable with 0 only
     highest = min(top, max([*values, *ranges["high"].dropna()], default=top))
     bottom = axis.lower_limit(
-        [*values, *axis.finite_values(ranges["low"])], highest, low, from_zero=columns or alone
+        [*values, *axis.finite_values(ranges["low"])],
+        highest,
+        low,
+        from_zero=columns or alone or from_zero,
     )
-    if log:
-        axis.set_log_axis(axes, [*values, *axis.finite_values(ranges[["low", "high"]])], label)
-    else:
-        end = axis.end_at_tick(bottom, highest if highest > bottom else top)
-        axis.set_y_axis(axes, bottom, end, label)
     # groups of bars have no gaps; lines are dodged by the same offset at all levels
     shown = {level for drawn_levels in at.values() for level in drawn_levels}
     groups = {
@@ -277,6 +374,19 @@ def _draw_panel(
         for level in levels.positions
         if level in shown
     }
+    room = levels.distance_pt(groups) / max([1, *map(len, groups.values())])
+    longest = rows["words"].dropna().astype(str).str.len().max()
+    raised = bottom + WORDS_ROOM * (highest - bottom)
+    # an axis does not go beyond a natural bound, so words would be in its title
+    if longest * CHARACTER_WIDTH <= room and raised <= high:
+        highest = raised
+    else:
+        rows = rows.assign(words=None)
+    if log:
+        axis.set_log_axis(axes, [*values, *axis.finite_values(ranges[["low", "high"]])], label)
+    else:
+        end = axis.end_at_tick(bottom, highest if highest > bottom else top)
+        axis.set_y_axis(axes, bottom, end, label)
     on_place = (PRINTED, *COLUMNS) if bars else (PRINTED,)
     has_offset_marks = len(ranges) and (len(runs) or not marked["kind"].isin(on_place).all())
     width_factor = 1 + MEASURED_OFFSET if has_offset_marks else 1.0
@@ -299,7 +409,12 @@ def _draw_panel(
             for v, place in places.items()
         }
         own = rows[rows["series"] == series]
-        _Series(axes, own, styles[series], levels, shifts, width, bars).draw(fitted.get(series))
+        if series in named:
+            end, height = named[series]
+            gap = shifts[end] + width / 2 + END_GAP
+            marks.name_end(axes, str(series), levels.positions[end], height, gap)
+        drawn = _Series(axes, own, styles[series], levels, shifts, width, bars)
+        drawn.draw(fitted.get(series))
         for level, shift in shifts.items():
             if text := svg.tip_text(own[own["x"] == level]):
                 name = ", ".join(filter(None, (str(series), texts[level])))
@@ -341,22 +456,26 @@ class _Series:
     def draw(self, curve: pd.DataFrame | None) -> None:
         """Draw ranges first, then more precise layers on top."""
         style, ranges = self.style, self._layer(RANGE)
-        for at, x, rows in self._by_offset(ranges):
+        boxed = ranges[ranges["boxed"].astype(bool)]
+        for at, x, rows in self._by_offset(boxed):
             marks.draw_range_boxes(self.axes, x, rows, style, at, self._data_width)
             marks.draw_arrows(self.axes, x, rows, style.colour, at)
+        for at, x, rows in self._by_offset(ranges):
             if not self.bars:
                 narrower = rows["kind"] == WITH_ASSUMPTIONS
                 inner = (narrower | ~rows["x"].isin(rows["x"][narrower])).to_numpy()
                 marks.fill_between_points(self.axes, x[inner], rows[inner], style.colour, at)
         if self.bars:
-            self._draw_narrow(ranges)
+            self._draw_stems(boxed)
+            self._write_words()
         for kind, rows in self._layer(MARK).groupby("kind", sort=False):
             (self._draw_bars if self.bars else self._draw_points)(
                 str(kind), rows, joined=curve is None
             )
         for _, unit in self._layer(RUN).dropna(subset="unit").groupby("unit", sort=False):
             for at, x, part in self._by_offset(unit, beside=True):
-                marks.join_unit(self.axes, x, part["value"].to_numpy(dtype=float), at)
+                values = part["value"].to_numpy(dtype=float)
+                marks.join_unit(self.axes, x, values, style.colour, at)
         for kind, rows in self._layer(RUN).groupby("kind", sort=False):
             for at, x, part in self._by_offset(rows, beside=True):
                 values = part["value"].to_numpy(dtype=float)
@@ -396,19 +515,31 @@ class _Series:
             else:
                 self._draw_marks(kind, at, x, part)
 
-    def _draw_narrow(self, ranges: pd.DataFrame) -> None:
-        """Draw thin bars up to narrow ranges: their boxes are little more than lines, which are easily
-        overlooked.
+    def _draw_stems(self, ranges: pd.DataFrame) -> None:
+        """Draw thin bars up to ranges where the axis begins at 0, as under printed numbers: a box in the
+        air beside such a bar would seem to be another kind of value, and a narrow one is overlooked.
         """
-        ends = ranges.groupby("x").agg({"low": "min", "high": "max"}).astype(float)
-        narrow = ends.index[ends["high"] * (1 - NARROW) <= ends["low"] * (1 + NARROW)]
-        bare = ranges["x"].isin(narrow) & ~ranges["x"].isin(set(self._layer(MARK)["x"]))
         if not self._from_zero:
             return
-        for at, x, rows in self._by_offset(ranges[bare].drop_duplicates("x")):
-            values = rows["low"].to_numpy(dtype=float)
-            width = self._data_width
+        marked, vague = set(self._layer(MARK)["x"]), set(ranges["x"][ranges["open"].astype(bool)])
+        bare = ranges[~ranges["x"].isin(marked | vague)]
+        ends = bare.groupby("x", sort=False).agg({"low": "min", "high": "max"}).astype(float)
+        # up to the end that is nearest to 0, so that no bar is behind its box
+        nearest = ends["low"].clip(lower=0) + ends["high"].clip(upper=0)
+        for at, x, rows in self._by_offset(nearest[nearest != 0].rename("value").reset_index()):
+            values, width = rows["value"].to_numpy(dtype=float), self._data_width
             marks.draw_bars(self.axes, x, values, self.style, at, width, solid=False)
+
+    def _write_words(self) -> None:
+        """Write the words of a bar above it."""
+        drawn = self.rows[(self.rows["layer"] != RANGE) | self.rows["boxed"].astype(bool)]
+        told = drawn[drawn["words"].notna()].drop_duplicates("x")
+        tops = drawn[["value", "high"]].astype(float).max(axis=1).groupby(drawn["x"]).max()
+        for at, x, rows in self._by_offset(told):
+            above = offset_copy(at, self.axes.get_figure(root=True), y=WORDS_GAP, units="points")
+            for place, level, words in zip(x, rows["x"], rows["words"], strict=True):
+                text = str(words)
+                self.axes.text(place, tops[level], text, transform=above, ha="center", va="bottom")
 
     def _draw_marks(self, kind: str, at: Transform, x: np.ndarray, rows: pd.DataFrame) -> None:
         if kind in marks.WITH_INTERVAL:

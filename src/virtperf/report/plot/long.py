@@ -3,7 +3,8 @@ range.
 
 Columns: panel, series, x; layer (`RANGE`, `MARK` or `RUN`); kind (`TEXT` or `WITH_ASSUMPTIONS` of a
 range; `PRINTED`, `SOLID`, `CROSS` or `OWN_DATA` of the others); value (NaN for a range), low, high;
-open (whether a range says hardly anything).
+words (written above a bar); open (whether a range says hardly anything); boxed (whether a range is
+drawn as a box, see `_is_boxed`).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _RANGE_COLUMNS = {
     TEXT: ("low_text", "high_text", "pieces_text"),
     WITH_ASSUMPTIONS: ("low", "high", "pieces"),
 }
-_COLUMNS = ["panel", "series", "x", "layer", "kind", "value", "low", "high", "unit"]
+_COLUMNS = ["panel", "series", "x", "layer", "kind", "value", "low", "high", "unit", "words"]
 _QUANTITY = "quantity"  # column of the measured quantity in a study's frames
 UNNAMED = ""  # the only series of a figure without a column of series
 
@@ -65,6 +66,7 @@ def long_frame(
     row: str | None,
     labels: Mapping[str, str],
     units: str | None = None,
+    words: str | None = None,
 ) -> LongFrame:
     """Join the frames of a caller; without `row`, quantities of different units have panels.
 
@@ -91,6 +93,7 @@ def long_frame(
             panel=frame[_QUANTITY].map(axes.panel) if by_unit else frame[row] if row else y,
             series=frame[hue] if hue else UNNAMED,
             x=frame[x],
+            words=frame[words] if words and words in frame else None,
             **({"value": frame[y].astype(float)} if name in ("means", "runs") else {}),
         )
         for name, frame in frames.items()
@@ -124,7 +127,7 @@ def long_frame(
     rows = pd.concat([p for p in drawn if len(p)] or [pd.DataFrame(columns=_COLUMNS)])
     rows = rows.reset_index(drop=True)
     return LongFrame(
-        rows.assign(open=_is_open(rows)),
+        rows.assign(open=_is_open(rows), boxed=_is_boxed(rows)),
         panels or [y],
         _distinct(placed, "series") or [UNNAMED],
         _distinct(placed, "x"),
@@ -139,6 +142,25 @@ def _is_open(rows: pd.DataFrame) -> pd.Series:
     ends = pd.Series(np.fmax(rows["value"].astype(float), high.where(np.isfinite(high))))
     largest = ends.groupby(rows["panel"]).transform("max").fillna(0.0)
     return (rows["layer"] == RANGE) & says_little(low, high, largest)
+
+
+def _is_boxed(rows: pd.DataFrame) -> pd.Series:
+    """Mask of ranges that are drawn: one a point, with our assumptions where they narrow it; none around
+    a printed number, which says more than its rounding.
+    """
+    keys = ["panel", "series", "x"]
+    ranges = rows["layer"] == RANGE
+    narrowed = (
+        (ranges & (rows["kind"] == WITH_ASSUMPTIONS))
+        .groupby([rows[key] for key in keys])
+        .transform("any")
+    )
+    printed = rows["value"].where(rows["kind"] == PRINTED).astype(float)
+    number = printed.groupby([rows[key] for key in keys]).transform("max")
+    near = 1e-6 * number.abs()
+    holds = ranges & (rows["low"] <= number + near) & (number - near <= rows["high"])
+    told = holds.groupby([rows[key] for key in keys]).transform("any")
+    return ranges & ~told & ~(narrowed & (rows["kind"] == TEXT))
 
 
 def _column_rows(points: pd.DataFrame, name: str, kind: str) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,17 +32,13 @@ from virtperf.report.plot.theme import (
     CHARACTER_WIDTH,
     FONT_SIZE,
     INK_COLOUR,
-    MUTED_COLOUR,
     SURFACE_COLOUR,
     SeriesStyle,
 )
 from virtperf.report.wording import printable, wrap_text
 
 WITH_INTERVAL = (SOLID, CROSS, OWN_DATA)  # the uncertainty of a printed number is its range
-WIDTH_SHARES = {
-    TEXT: 0.8,
-    WITH_ASSUMPTIONS: 0.45,
-}  # widths; the inner box is narrower, to show both
+BOX_SHARE = 0.8  # of the width of a series at a level
 FILL_ALPHAS = {TEXT: 0.2, WITH_ASSUMPTIONS: 0.6}
 EDGE_ALPHAS = {TEXT: 0.5, WITH_ASSUMPTIONS: 1.0}
 COLUMN_ALPHA = 0.55  # of the fill of a measured value
@@ -92,7 +88,7 @@ def draw_range_boxes(
     """
     bottom, top = axes.get_ylim()
     draw_brackets(axes, x, bands, style, transform, width)
-    for kind, share in WIDTH_SHARES.items():
+    for kind in (TEXT, WITH_ASSUMPTIONS):
         is_drawn = ((bands["kind"] == kind) & ~bands["open"]).to_numpy(dtype=bool)
         if not is_drawn.any():
             continue
@@ -104,15 +100,14 @@ def draw_range_boxes(
             axes,
             x[is_drawn],
             high - low,
-            width * share,
+            width * BOX_SHARE,
             kind,
             edge,
             to_rgba(style.colour, FILL_ALPHAS[kind]),
-            # hatching within a pale box would be as pale as the box
-            style.hatch or None if kind == TEXT else None,
+            style.hatch or None,
             bottom=low,
             transform=transform,
-            zorder=2 if kind == TEXT else 2.2,
+            zorder=2,
         )
 
 
@@ -146,13 +141,13 @@ def draw_brackets(
 ) -> None:
     """Draw open ranges as vertical brackets; without a head if they extend beyond the y axis."""
     bottom, top = axes.get_ylim()
-    for kind, share in WIDTH_SHARES.items():
+    for kind in (TEXT, WITH_ASSUMPTIONS):
         is_drawn = ((bands["kind"] == kind) & bands["open"]).to_numpy(dtype=bool)
         if not is_drawn.any():
             continue
         at, half, gap = (
             x[is_drawn],
-            np.full(is_drawn.sum(), width * share / 2),
+            np.full(is_drawn.sum(), width * BOX_SHARE / 2),
             np.full(is_drawn.sum(), np.nan),
         )
         low, high = (bands[end].to_numpy(dtype=float)[is_drawn] for end in ("low", "high"))
@@ -210,7 +205,7 @@ def draw_bars(
     place: dict[str, Any] = {"transform": transform, "zorder": 1.9}
     if solid:
         fill = to_rgba(style.colour, COLUMN_ALPHA)
-        width *= WIDTH_SHARES[TEXT]
+        width *= BOX_SHARE
         _draw_boxes(axes, x, values, width, "column", style.colour, fill, style.hatch, **place)
     else:
         fill = to_rgba(style.colour, 0.3)
@@ -237,9 +232,12 @@ def draw_intervals(
         )
 
 
-def join_unit(axes: Axes, x: np.ndarray, values: np.ndarray, transform: Transform) -> None:
-    """Join the values of one unit by a thin line."""
-    axes.plot(x, values, color=MUTED_COLOUR, linewidth=UNIT_LINE, zorder=2, transform=transform)
+def join_unit(
+    axes: Axes, x: np.ndarray, values: np.ndarray, colour: str, transform: Transform
+) -> None:
+    """Join the values of one unit by a thin line in the colour of its series."""
+    pale = to_rgba(colour, UNIT_ALPHA)
+    axes.plot(x, values, color=pale, linewidth=UNIT_LINE, zorder=2, transform=transform)
 
 
 def draw_marks(
@@ -280,14 +278,25 @@ def draw_marks(
         sns.scatterplot(**options, marker=half, color=style.colour, linewidth=0, zorder=4.8)
 
 
+def name_end(axes: Axes, name: str, x: float, y: float, gap: float) -> None:
+    """Name a series to the right of its last level, `gap` points away."""
+    place: dict[str, Any] = {"textcoords": "offset points", "ha": "left", "va": "center"}
+    axes.annotate(printable(name), (x, y), (gap, 0), annotation_clip=False, **place)
+
+
 LINE_HEIGHT = FONT_SIZE * 1.6  # height of a line of the legend
 HANDLE_WIDTH = 44  # width of a legend handle with the space around it
 MAX_COLUMNS = 4  # columns of the legend
 LABEL_CHARACTERS = 32  # characters of a legend line, so that two columns fit
 RANGE_LABEL = "range, our reading"
+ASSUMED_LABEL = "range, with our assumptions"
 WIDE_RANGE_LABEL = "range wider than a factor of 2"
+HATCHED_SHARE = 0.06
+"""Of the largest number of a series: a box that is no higher has no room for its hatching."""
 SEEN_SHARE = 0.006
 """Of the largest number of a panel: a range that is no higher is a line, or not seen at all."""
+HIDDEN_SHARE = 0.02
+"""Of the values of a panel, and of the value itself: an interval that is no longer is within its mark."""
 _BRACKET = [
     (-0.4, -1),
     (0.4, -1),
@@ -298,7 +307,7 @@ _BRACKET = [
     (0, 1),
     (0, -1),
 ]  # a marker must be a closed path
-UNIT_LINE = 0.8  # width of a line that joins the values of one unit, in points
+UNIT_LINE, UNIT_ALPHA = 0.8, 0.6  # of a line that joins the values of one unit; width in points
 _RUN_LABELS = {SOLID: "measured", CROSS: "made up", OWN_DATA: "own data"}
 
 LegendEntry = tuple[Any, str]
@@ -355,8 +364,11 @@ def series_entry(rows: pd.DataFrame, label: Any, style: SeriesStyle, *, bars: bo
     levels, marked = set(rows["x"]), rows[rows["layer"] != RANGE]
     printed = set(marked["kind"]) == {PRINTED}
     if (bars and not printed) or not levels <= set(marked["x"]):
-        inner = "none" if style.hatch else to_rgba(style.colour, 0.45)
-        return Patch(facecolor=inner, edgecolor=style.colour, hatch=style.hatch, linewidth=1), label
+        # no hatching where the drawn boxes are too low to show it
+        tall = (rows["high"] - rows["low"]).astype(float) > HATCHED_SHARE * rows["high"].max()
+        hatch = style.hatch if len(marked) or tall.any() else ""
+        inner = "none" if hatch else to_rgba(style.colour, 0.45)
+        return Patch(facecolor=inner, edgecolor=style.colour, hatch=hatch, linewidth=1), label
     dash: Any = style.dash if len(levels) > 1 and not bars else "none"
     measured = set(rows["kind"][rows["layer"] != RUN]) <= {SOLID, OWN_DATA}
     handle = Line2D(
@@ -381,23 +393,26 @@ def layer_entries(
     curves: bool,
     level: float,
     unit: str = "",
-    style: SeriesStyle | None = None,
+    styles: Mapping[str, SeriesStyle],
 ) -> list[LegendEntry]:
-    """Legend entries of the layers in a figure; a reader's own runs alone need none. A measured mean
-    has its interval in the legend, and no mark on `bars`, unless there are ranges, beside which it
-    is a mark. `unit` names what joined runs are the mean of; `style` is that of the only series.
+    """Legend entries of the layers in a figure; a reader's own runs alone need none, nor do measured means
+    without an interval. A measured mean has its interval in the legend, and no mark on `bars`, unless
+    there are ranges, beside which it is a mark. `unit` names what joined runs are the mean of; `styles`
+    are those of the series: a mark has the shape that is drawn, of several the first.
     """
-    mark_rows, bands, runs = (rows[rows["layer"] == layer] for layer in (MARK, RANGE, RUN))
+    mark_rows, runs = (rows[rows["layer"] == layer] for layer in (MARK, RUN))
+    bands = rows[rows["boxed"].astype(bool)]
     kinds, percent = set(mark_rows["kind"]), f"{pretty(100 * level)} %"
     explained = not set(rows["kind"]) <= {OWN_DATA}
     entries: list[LegendEntry] = []
-    narrow = bands[~bands["open"].astype(bool)]
-    seen = (rows["high"] - rows["low"]).astype(float) > SEEN_SHARE * largest_end(rows)
-    of_boxes = set(rows["kind"][seen & (rows["layer"] == RANGE) & ~rows["open"].astype(bool)])
-    of_boxes |= {WITH_ASSUMPTIONS} & set(narrow["kind"]) if TEXT in of_boxes else set()
+    seen = (bands["high"] - bands["low"]).astype(float) > SEEN_SHARE * largest_end(rows)[
+        bands.index
+    ]
+    of_boxes = set(bands["kind"][seen & ~bands["open"].astype(bool)])
+    of_text = (rows["kind"] == TEXT).any()
     for kind, words in (
-        (TEXT, "text alone" if len(of_boxes) > 1 else RANGE_LABEL),
-        (WITH_ASSUMPTIONS, "with our assumptions" if (bands["kind"] == TEXT).any() else "range"),
+        (TEXT, RANGE_LABEL),
+        (WITH_ASSUMPTIONS, ASSUMED_LABEL if of_text else "range"),
     ):
         if kind in of_boxes:
             entries.append((range_handle(kind), words))
@@ -406,7 +421,7 @@ def layer_entries(
     if np.isinf(bands["high"].astype(float)).any():
         entries.append((_mark_handle("^", INK_COLOUR), "no upper limit"))
     if PRINTED in kinds:
-        half = _mark_handle("o", INK_COLOUR)
+        half = _key_of_marks(mark_rows[mark_rows["kind"] == PRINTED], styles)
         half.set(fillstyle="bottom", markerfacecoloralt=SURFACE_COLOUR)
         entries.append((half, "printed"))
     for kind, words, interval in (
@@ -417,27 +432,41 @@ def layer_entries(
             limits = (
                 mark_rows.loc[mark_rows["kind"] == kind, ["low", "high"]].notna().all(axis=1).any()
             )
-            bracket = [bracket_handle()] if interval and limits else []
+            hidden = not bars and interval and limits and _within_marks(mark_rows, kind)
+            bracket = [bracket_handle()] if interval and limits and not hidden else []
             column = Patch(facecolor=to_rgba(INK_COLOUR, COLUMN_ALPHA), edgecolor=INK_COLOUR)
-            told = not bars or len(bands) or PRINTED in kinds or kind == OWN_DATA
-            mark = [column if bars else _mark_handle("o", INK_COLOUR)] if told else []
-            if handles := (*bracket, *mark):  # columns alone need no entry
-                entries.append((handles, words + interval * bool(limits)))
+            ranges = of_boxes or bands["open"].any()
+            told = ranges or kind == OWN_DATA or (not bars and (limits or PRINTED in kinds))
+            drawn = _key_of_marks(mark_rows[mark_rows["kind"] == kind], styles)
+            mark = [column if bars else drawn] if told else []
+            if handles := (*bracket, *mark):  # values alone need no entry
+                within = " within the mark" if hidden else ""
+                entries.append((handles, words + interval * bool(limits) + within))
     if CROSS in kinds:
         entries.append((_mark_handle("x", INK_COLOUR), "made-up example"))
     for kind, words in _RUN_LABELS.items():
         if explained and kind in set(runs["kind"]):
-            shape = style.marker if style else "o"
-            handle = _mark_handle("x" if kind == CROSS else shape, INK_COLOUR, 4)
-            if style:
-                handle.set(color=style.colour, markerfacecolor=style.colour)
+            handle = _key_of_marks(runs[runs["kind"] == kind], styles, 4)
+            if kind == CROSS:
+                handle.set(marker="x")
             if unit:
-                handle.set(linestyle="-", linewidth=UNIT_LINE, color=MUTED_COLOUR)
+                handle.set(linestyle="-", linewidth=UNIT_LINE)
             name = f"one {unit}" if unit else "single runs"
             entries.append((handle, f"{name}, {words}"))
     if curves:
         entries.append((Line2D([], [], color=INK_COLOUR), f"fitted, dots: {percent} interval"))
     return entries
+
+
+def _within_marks(rows: pd.DataFrame, kind: str) -> bool:
+    """Whether marks of a kind hide all their intervals, on a linear or a logarithmic axis."""
+    marked = rows[rows["kind"] == kind]
+    value, low, high = (marked[name].astype(float) for name in ("value", "low", "high"))
+    span = (
+        marked.assign(value=value).groupby("panel")["value"].transform(lambda v: v.max() - v.min())
+    )
+    least = HIDDEN_SHARE * np.minimum(span, value.abs())
+    return bool((high.fillna(value) - low.fillna(value) <= least).all())
 
 
 def is_seen(rows: pd.DataFrame) -> pd.Series:
@@ -462,6 +491,18 @@ def range_handle(kind: str) -> Patch:
 def bracket_handle() -> Line2D:
     """Legend handle of an open range."""
     return _mark_handle(_BRACKET, "none", 13)
+
+
+def _key_of_marks(rows: pd.DataFrame, styles: Mapping[str, SeriesStyle], size: float = 7) -> Line2D:
+    """Legend handle of the marks of `rows`: the shape of their first series, in its colour if the figure
+    has no other series.
+    """
+    names = set(rows["series"])
+    style = next(style for name, style in styles.items() if name in names)
+    colour = style.colour if len(styles) == 1 else INK_COLOUR
+    handle = _mark_handle(style.marker, colour, size)
+    handle.set(color=colour)
+    return handle
 
 
 def _mark_handle(marker: Any, fill: str, size: float = 7) -> Line2D:

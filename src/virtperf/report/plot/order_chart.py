@@ -18,6 +18,7 @@ from virtperf.report.plot.theme import (
     CHARACTER_WIDTH,
     MANY_PANELS_SHARE,
     MUTED_COLOUR,
+    NARROW_WIDTH,
     PANEL_SHARES,
     SeriesStyle,
     create_panels,
@@ -33,11 +34,12 @@ if TYPE_CHECKING:
 
 RANK_HEIGHT = 16  # points between two ranks
 MIN_HEIGHT, MAX_HEIGHT = 70, 200  # of a panel with its axis, in points
+MIN_LEVEL_WIDTH = 28  # points between two levels of a figure for a phone
 TIE_STEP = 0.3  # ranks between two series that stand together
 LABEL_RANKS = 0.8  # ranks above and below a label at the end of a series that must be free
 LABEL_GAP = 8  # points between the last mark of a series and its label
+MAX_LABEL_SHARE = 0.5  # of a panel, for the labels at the ends of series
 AT_LEAST = (0, (1.5, 2))  # dashes of a relation that allows equal values
-GUIDE_ALPHA = 0.35  # of a line between points of a series that no claim orders
 
 Places = dict["OrderedPoint", tuple[float, float]]
 
@@ -45,8 +47,8 @@ Places = dict["OrderedPoint", tuple[float, float]]
 def order(points: pd.DataFrame, panels: Sequence[OrderPanel], *, x: str, ylabel: str) -> Figure:
     """Draw each point at its rank, and a line for each pair; the height has no scale.
 
-    Points of one series and neighbouring levels are joined by a pale, level line where no pair is
-    stated. Series are named at their ends if there is room, else in a legend.
+    Points of one series and neighbouring levels are not joined where no pair is stated. Series are
+    named at their ends if there is room, else in a legend.
 
     Parameters
     ----------
@@ -61,7 +63,11 @@ def order(points: pd.DataFrame, panels: Sequence[OrderPanel], *, x: str, ylabel:
     drawn_levels = {level for panel in panels for _, level in panel.ranks}
     shown = [level for level in points[x] if level in drawn_levels]
     levels = axis.axis_levels(shown, words["levels"].get(x, ()), numeric=False)
-    levels = replace(levels, width_pt=figure_width() - axis.PANEL_MARGIN)
+    width = figure_width()
+    levels = replace(levels, width_pt=width - axis.PANEL_MARGIN)
+    narrow = replace(levels, width_pt=NARROW_WIDTH - axis.PANEL_MARGIN)
+    if narrow.min_distance_pt >= MIN_LEVEL_WIDTH and narrow.has_room >= levels.has_room:
+        width, levels = NARROW_WIDTH, narrow
     series = {name: label for panel in panels for name, label in panel.series.items()}
     known = words["colours"]
     colours = {name: known[label] for name, label in series.items() if label in known}
@@ -72,7 +78,7 @@ def order(points: pd.DataFrame, panels: Sequence[OrderPanel], *, x: str, ylabel:
         len(panels), MANY_PANELS_SHARE
     )  # the height of a panel depends on its ranks alone
     with theme():
-        figure, axes = create_panels(len(panels), height=height / share)
+        figure, axes = create_panels(len(panels), height=height / share, width=width)
         dotted = " (dotted: or equal)" if not all(all(p.pairs.values()) for p in panels) else ""
         label = f"{ylabel}, order only: of joined points the upper is more{dotted}"
         named = len(series) > 1
@@ -127,9 +133,10 @@ def _draw_panel(
         own.sort(key=lambda point: levels.positions[point[1]])
         for a, b in pairwise(own):
             ordered = panel.ranks[a] != panel.ranks[b]
+            if not (ordered or _is_tied(panel, a, b)):
+                continue  # a level line would look like equal values
             strict = all(panel.pairs.get(pair, True) for pair in ((a, b), (b, a)))
-            alpha = 1.0 if ordered or _is_tied(panel, a, b) else GUIDE_ALPHA
-            _join(axes, places[a], places[b], style.colour, strict, linewidth=1.6, alpha=alpha)
+            _join(axes, places[a], places[b], style.colour, strict, linewidth=1.6)
         at, height = zip(*(places[point] for point in own), strict=True)
         axes.scatter(
             at, height, s=marks.MEAN_AREA, color=style.colour, marker=style.marker, zorder=3
@@ -184,8 +191,10 @@ def _label_ends(axes: Axes, ends: Places, levels: axis.AxisLevels) -> None:
             textcoords="offset points",
             va="center",
         )
+    # the room for a label is a share of the panel, which has more data units with it
+    shares = {name: (LABEL_GAP + len(name) * CHARACTER_WIDTH) / levels.width_pt for name, _ in ends}
     furthest = max(
-        at + (LABEL_GAP + len(name) * CHARACTER_WIDTH) * levels.data_per_point
+        left + (at - left) / (1 - min(shares[name], MAX_LABEL_SHARE))
         for (name, _), (at, _) in ends.items()
     )
     axes.set_xlim(left, max(right, furthest))

@@ -47,8 +47,8 @@ def rows(orders: Sequence[OrderRow], *, ylabel: str) -> Figure:
     width = NARROW_WIDTH if _needed_width(orders) <= NARROW_WIDTH / n_columns else figure_width()
     column = min(MAX_COLUMN, width / n_columns)
     dotted = not all(all(row.lines.values()) for row in orders)
-    several = any(len(place.points) > 1 for row in orders for place in row.places)
-    together = "; it says the same of dots in one column" if several else ""
+    several = any(len(place.points) > 1 or place.lane for row in orders for place in row.places)
+    together = "; it does not order other dots" if several else ""
     header = wrap_text(
         f"{f'{ylabel}: order' if ylabel else 'Order'} only, greatest on the left; lines join what the text "
         f"compares{' (dotted: or equal)' if dotted else ''}{together}",

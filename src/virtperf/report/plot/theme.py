@@ -17,7 +17,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from virtperf.report.palette import GRID, INK, MUTED, SERIES_COLOURS, SURFACE
+from virtperf.report.palette import GREY, GREYS, GRID, INK, MUTED, SERIES_COLOURS, SURFACE
 
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 _DASHES: tuple[Any, ...] = (
@@ -62,7 +62,6 @@ _RC = {
         ),
         FONT_SIZE,
     ),
-    "figure.figsize": (FIGURE_WIDTH / 72, PANEL_HEIGHT / 72),
     "figure.constrained_layout.use": True,
     "figure.facecolor": "none",
     "axes.facecolor": "none",
@@ -118,21 +117,27 @@ def series_style(position: int) -> SeriesStyle:
 
 def series_styles(series: Iterable[Any], colours: Mapping[str, int]) -> dict[Any, SeriesStyle]:
     """Style of each series: its colour in the study, else by its position in the figure; series of one
-    colour differ in markers, dashes and hatches.
+    colour differ in markers, dashes and hatches, grey ones in their shade, too.
     """
     styles: dict[Any, SeriesStyle] = {}
     same: Counter[int] = Counter()
     for k, label in enumerate(series):
         position = colours.get(str(label), k)
-        styles[label] = series_style(position + len(SERIES_COLOURS) * same[position])
+        turn = same[position]
+        if position == GREY:
+            other = turn % len(_MARKERS)
+            shade = GREYS[turn % len(GREYS)].light
+            styles[label] = SeriesStyle(shade, _MARKERS[other], _DASHES[other], _HATCHES[other])
+        else:
+            styles[label] = series_style(position + len(SERIES_COLOURS) * turn)
         same[position] += 1
     return styles
 
 
 @contextmanager
-def theme() -> Iterator[None]:
+def theme(*, narrow: bool = False) -> Iterator[None]:
     """Context manager for our figure style; ignores the user's rcParams and restores them
-    afterwards.
+    afterwards. `narrow`: new figures are so narrow that a phone shows them whole.
     """
     _load_backend()
     interactive = mpl.is_interactive()  # lets a notebook show a figure at the end of its cell
@@ -140,7 +145,9 @@ def theme() -> Iterator[None]:
         mpl.rcdefaults()
         mpl.interactive(interactive)
         colours = [colour.light for colour in SERIES_COLOURS]
-        sns.set_theme(context="notebook", style="whitegrid", palette=colours, rc=_RC)
+        size = ((NARROW_WIDTH if narrow else figure_width()) / 72, PANEL_HEIGHT / 72)
+        rc = {**_RC, "figure.figsize": size}
+        sns.set_theme(context="notebook", style="whitegrid", palette=colours, rc=rc)
         yield
 
 

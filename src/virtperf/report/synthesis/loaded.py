@@ -15,8 +15,10 @@ from virtperf.core.numbers import interval, join_words, rounded
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.report.claim_words import claim_in_words, estimate_unit
+from virtperf.report.findings import length_error
 from virtperf.report.frames import StudyData, load
 from virtperf.report.kinds._figure import drawing
+from virtperf.report.kinds.hypotheses import MEASURED_AT
 from virtperf.report.loaded import ExhibitOutput, find_data
 from virtperf.report.records import (
     Block,
@@ -46,7 +48,8 @@ if TYPE_CHECKING:
 
 NOT_REPEATED = "No claim of this paper is measured again."
 _NOT_DOWNLOADED = [
-    *("question", "shared", "drawn", "name", "link", "reading", "words", "percent", "text")
+    *("question", "shared", "drawn", "name", "link", "reading", "words", "percent", "text"),
+    "by_authors",
 ]
 
 
@@ -152,22 +155,26 @@ class Synthesis:
         the other sentences and a `table` of its numbers with `notes`.
 
         Raises `StudyError` for an unknown question, for the first problem of its sentences, and if
-        its picture has no number of the first sentence.
+        the first one has too many words, or not the number that its picture begins with.
         """
         known = {question.id: question for question in self.file.questions}
         question = look_up(known, name, "there is no question")
         own = self.answers[self.answers["question"] == name]
         sentences = [s for s in self.file.sentences if s.rests_on[0] in set(own["row"])]
-        for problem in self.problems(sentences):
-            raise problem
-        drawn = {row.id for row in question.rows if row.drawn}
+        for found in self.problems(sentences):
+            raise found
+        drawn = [row.id for row in question.rows if row.drawn]
         said = {name for name, _ in PLACE.findall(sentences[0].says)} if sentences else set()
-        if drawn and said and drawn.isdisjoint(said):
+        if drawn and said and drawn[0] not in said:
             raise StudyError(
-                f"the picture of {name} lacks the number of its sentence",
+                f"the picture of {name} does not begin with the number of its sentence",
                 file=SYNTHESIS_FILE,
-                expected=f"`drawn` for {' or '.join(sorted(said))}",
+                expected=f"`drawn` for {' or '.join(sorted(said))}, before other rows with it",
+                found=drawn[0],
             )
+        if sentences and (error := length_error(self._filled(sentences[0]))):
+            problem = f"sentences, {sentences[0].about}: {error.problem.removeprefix('findings: ')}"
+            raise error.copy_as(StudyError, problem=problem, file=SYNTHESIS_FILE)
         lead: list[Block] = [Heading(text="Evidence")]
         if sentences:
             answer = Span(text=self._filled(sentences[0]), style="strong")
@@ -198,6 +205,7 @@ class Synthesis:
         figure: Figure | None = None,
         narrow: Figure | None = None,
         blocks: Sequence[Block] = (),
+        ids: Sequence[str] = (),
         **parts: Any,
     ) -> ExhibitOutput:
         """Show a table in words, and a picture of its numbers.
@@ -210,6 +218,8 @@ class Synthesis:
             What is shown: text, numbers, columns of `noted` and `linked`, a missing value as "none".
         notes, blocks
             Remarks below the table, and what is above it.
+        ids
+            Anchors of the table's rows, "" for none.
         figure, narrow : Figure
             The picture, and a second layout of it for a phone.
         numbers : DataFrame
@@ -224,6 +234,7 @@ class Synthesis:
             label=title,
             columns=tuple(map(str, table.columns)),
             rows=rows,
+            ids=tuple(ids),
             stacks=True,
         )
         downloads: tuple[Numbers, ...] = ()
@@ -294,13 +305,23 @@ class Synthesis:
 def _tested(hypothesis: Claim, data: StudyData, estimate: str) -> str:
     """The quantity of a hypothesis, its estimate, and what the claim allows."""
     names = dict.fromkeys(quantity.name for quantity in hypothesis.quantities)
-    of = join_words(data.study.quantities[name].label for name in names)
-    if not estimate:
-        return f"{of}: each of several comparisons"
+    labels = [data.study.quantities[name].label for name in names]
+    divides = hypothesis.unit_cancels and not hypothesis.is_order and len(labels) == 2
+    of = _quotient(*labels) if divides else join_words(labels)
     result = data.result(hypothesis.id)
+    if not estimate:
+        where, _, number = str(result.get("reason") or "").partition(MEASURED_AT)
+        one = f" (one of several comparisons, {where}): measured {number}"
+        return of + (one if number else ": each of several comparisons")
     unit = estimate_unit(hypothesis, data.study, result)
     ends = (float(result[f"allowed_{end}"]) for end in ("low", "high"))
     return f"{of}: {estimate}; the claim allows {interval(*rounded(*ends), unit)}"
+
+
+def _quotient(of: str, to: str) -> str:
+    """Two labels as a quotient, what both begin with once: ``processor time, guest 3 / guest 1``."""
+    begin, comma, rest = of.rpartition(", ")
+    return f"{of} / {to.removeprefix(begin + comma) if comma and rest else to}"
 
 
 def noted(texts: Iterable[str], notes: Iterable[str]) -> list[Words]:

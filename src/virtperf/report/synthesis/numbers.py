@@ -76,7 +76,8 @@ def answers_frame(
 ) -> pd.DataFrame:
     """Frame with one row a number of each question: the columns of the module, question, row,
     quantity, percent, unit, shared, drawn (as in the file), number (its name in the report of its study),
-    link (to it), reading. A derived number that was also measured has both.
+    link (to it), reading, by_authors (whether runs of the study are those of its authors). A derived
+    number that was also measured has both.
 
     Raises
     ------
@@ -162,6 +163,7 @@ def _cell_numbers(
         exhibit = next((name for name in number.derived.exhibits if name != TEXT), "summary")
         label, link = number.label, f"exhibit:{data.study.id}/{exhibit}"
     common = {"number": label, "link": link, "reading": cell.reading, **_condition(data, cell)}
+    common["by_authors"] = data.study.artifact is not None
     bounds = _RATIO if unit == RATIO else bounds
     return [common | row for row in in_words(rows, bounds, percent=percent)]
 
@@ -303,13 +305,14 @@ def _stated_words(value: float, low: float, high: float) -> tuple[str, str]:
 
 
 def _rounded(low: float, high: float) -> str:
-    """The middle of a range as narrow as a rounded number, with the digits that it decides; "" for a
-    wider one, and where the middle is halfway between two such numbers.
+    """The middle of a range as narrow as a rounded number, with the digits that it decides: the ends
+    are at most one unit of the last one away. "" for a wider range, and where the middle is halfway
+    between two such numbers.
     """
     if not 0 < low < high < math.inf or high - low > ROUNDED_WIDTH * high:
         return ""
     middle = (low + high) / 2
-    decided = math.ceil(-math.log10(high - low) - 1e-6)
+    decided = math.floor(-math.log10((high - low) / 2) + 1e-6)
     decimals = max(0, min(decided, PROSE_SIGNIFICANT - 1 - math.floor(math.log10(middle))))
     is_halfway = abs(round(middle, decimals) - middle) > 0.4 * 10.0**-decimals
     return "" if is_halfway else f"{middle:,.{decimals}f}"

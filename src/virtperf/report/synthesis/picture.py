@@ -155,7 +155,7 @@ def _is_one_value(value: float, low: float, high: float) -> bool:
 
 def _source(number: Any) -> str:
     if number.kind == MEASURED:
-        return "measured"
+        return "measured by the authors" if number.by_authors else "measured"
     if number.kind == STATES:
         return "printed" if math.isfinite(number.value) else "stated"
     low, *_, high = number.pieces

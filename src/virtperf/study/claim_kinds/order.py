@@ -68,6 +68,17 @@ def step_rows(
     return rows
 
 
+NEGLIGIBLE = 0.01
+"""Lower limit of a difference, relative to its upper limit, below which only the upper one is told: it is
+the smallest difference that counts, or little more.
+"""
+
+
+def _difference(low: float, high: float, unit: str) -> str:
+    """Range of a difference in the order that is told."""
+    return interval(-inf if low < NEGLIGIBLE * high < inf else low, high, unit)
+
+
 @final
 class OrderingClaim(OrderClaim):
     """Each side of `order` is less than the next, or at most equal if not `strict`."""
@@ -108,9 +119,9 @@ class OrderingClaim(OrderClaim):
         if low == high == 0:
             return "no difference"
         if not isnan(low) and low >= 0:
-            return f"this order, by {interval(low, high, unit)}"
+            return f"this order, by {_difference(low, high, unit)}"
         if high <= 0:
-            return f"the opposite order, by {interval(-high, -low, unit)}"
+            return f"the opposite order, by {_difference(-high, -low, unit)}"
         return f"{'either order' if single_pair else 'not always this order'}: {interval(low, high, unit)}"
 
     def relation_words(self, study: Study, instance: Instance) -> str:

@@ -51,7 +51,7 @@ def test_claims_tested_again_are_counted(facts: StudyFacts, monkeypatch) -> None
     monkeypatch.setattr(front, "repetition_counts", lambda study, studies: [counts])
     page = Parsed(front_page([facts]))
     assert (
-        "Of 3 claims of the papers measured again on other systems, 2 hold here, 1 undecided; here is"
+        "Of 3 claims of the papers measured again on other systems, 2 hold here, 1 undecided (“here”:"
         in page.text
     )
     assert "Measured again in toy-today: 2 hold here, 1 undecided" in page.text
