@@ -61,6 +61,16 @@ def test_only_changed_stages_run_again(done, pipeline):
     assert lock(done) == before
 
 
+def test_stage_over_all_studies_alone_is_run(done, pipeline):
+    ran(done)
+    before = lock(done)
+    stages = (done / "dvc.yaml").read_text()
+    (done / "dvc.yaml").write_text(stages.replace("deps: [out]", "deps: [out, in/a.txt]"))
+    assert "to run: all studies (site);" in pipeline_output(done)
+    assert ran(done) == ["site.txt"] and lock(done) != before
+    assert pipeline(done) == ""
+
+
 def test_notebooks_import_the_package_of_their_repository(tmp_path, monkeypatch):
     (tmp_path / "src").mkdir()
     monkeypatch.chdir(tmp_path)

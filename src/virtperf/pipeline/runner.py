@@ -447,8 +447,8 @@ def _run_groups(
 
 
 def _balanced(layout: Layout, stages: Mapping[str, Sequence[str]], jobs: int) -> list[Group]:
-    """At most `jobs` groups of studies with similar running times."""
-    groups: list[list[str]] = [[] for _ in range(max(1, min(jobs, len(stages))))]
+    """At most `jobs` groups of studies with similar running times; none without studies."""
+    groups: list[list[str]] = [[] for _ in range(min(max(1, jobs), len(stages)))]
     sizes = [0] * len(groups)
     weights = {study: _weight(layout, study) for study in stages} if len(groups) > 1 else {}
     for study in sorted(stages, key=lambda study: -weights.get(study, 0)):
