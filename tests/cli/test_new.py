@@ -70,7 +70,7 @@ def test_every_stage_succeeds_for_a_study_without_runs(new, layout):
     assert not (layout.reconstructed(STUDY) / "runs").exists()
     verdicts = VERDICTS.read(layout.verdicts(STUDY) / VERDICTS.file)
     assert verdicts["measured_verdict"].tolist() == ["no measurement"]
-    assert "No run of this paper's set-up exists." in notebook_outputs(layout)
+    assert "We have no run of this paper's set-up." in notebook_outputs(layout)
 
 
 TABLE = "system,guests,metric,result\n" + "".join(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from virtperf.core.numbers import as_precise, rounded, signed, with_interval
+from virtperf.core.numbers import as_precise, even_interval, rounded, signed, with_interval
 
 
 def test_interval_width_decides_decimals():
@@ -43,3 +43,22 @@ def test_intervals_in_sentences_have_three_digits():
     assert with_interval(178.0, 176.6, 179.4) == "178 (177 to 179)"
     assert with_interval(0.0056, 0.00557, 0.00566) == "0.00560 (0.00557 to 0.00566)"
     assert with_interval(3688, 3250, 4182) == "3,688 (3,250 to 4,182)"
+
+
+def test_digits_show_on_which_side_of_a_number_a_limit_is():
+    no_change, allowed = 1.0, (0.909091, 1.1)
+    assert with_interval(0.949617, 0.905477, 0.995909) == "0.95 (0.91 to 1.00)"
+    assert with_interval(0.949617, 0.905477, 0.995909, beside=[no_change]) == (
+        "0.950 (0.905 to 0.996)"
+    )
+    assert with_interval(1.045519, 0.993251, 1.100537, beside=allowed) == "1.046 (0.993 to 1.101)"
+    assert with_interval(0.9426, 0.8936, 0.9943, beside=allowed) == "0.94 (0.89 to 0.99)"
+    assert with_interval(0.9, 0.8, 1.0, beside=[1.0, math.nan]) == "0.90 (0.80 to 1.00)"
+    assert with_interval(2.0, 1.0, 3.0, beside=[3 - 1e-7]) == "2.0 (1.0 to 3.0)"  # no digit tells
+
+
+def test_both_ends_of_an_interval_have_the_same_decimals():
+    assert even_interval(0.909091, 1.1) == "0.91 to 1.10"
+    assert even_interval(-12.29, -7.69, " %") == "−12.3 to −7.7 %"
+    assert even_interval(1.0, math.inf) == "1 or more"
+    assert even_interval(2.0, 2.0) == "exactly 2"

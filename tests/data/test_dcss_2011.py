@@ -291,7 +291,7 @@ def test_numbers_in_errata_can_be_recomputed(study):
         f"factor is 991/119 = {991 / 119:.2f}",
         f"it is {8 / 9.91:.2f} of the value on the minidisk without cache, and {8 / (991 / 119):.2f} of the value with cache",
         f"overlap by {overlap.mib:.0f} MB",
-        f"{end_mib(load):.0f} MB for 1 GB. The next step says up to the end of the DCSS plus its size, {end_mib(load) + load.mib:.0f} MB",
+        f"{end_mib(load):.0f} MB for 1 GB; the next step says up to the end of the DCSS plus its size, {end_mib(load) + load.mib:.0f} MB",
         f"SWAPPING, from {segment(study, 'ORADB1-5', 'table-3').first / 256:.0f} to {end_mib(swap):.0f} MB",
     ):
         assert phrase in text, phrase

@@ -66,7 +66,6 @@ def test_values_computed_from_printed_numbers(alone, text):
         "fs-pc-high-reads-0-3-percent",  # 0.04 % and 0.03 % by all other numbers
         "fs-dio-mostly-resident",  # 3.6 % and 9.8 %
         "was-reads-of-resident-memory",  # of instantiated memory, all agree
-        "fs-20-cpus-are-no-constraint",  # 21.57 CPUs are needed
         "java-heap-3-2-gib",  # 3200 MiB
         "java-levels-very-similar",
         "net-levels-very-similar",

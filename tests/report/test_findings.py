@@ -15,6 +15,7 @@ from virtperf.core.contrasts import LinearRatio, LogRatio, Replicates
 from virtperf.core.statistics import two_groups
 from virtperf.report.findings import (
     MAX_WORDS,
+    _range_over_units,
     interval_text,
     is_utilization,
     length_error,
@@ -224,6 +225,14 @@ def test_number_of_a_single_run_has_no_interval(
     value = {"of": EIGHT, "low": 0, "mean": False}
     stated = state(data, finding("The single run reaches {reached}.", reached=value), LEVEL)
     assert stated.detail.endswith("1 run, no interval.") and " to " not in stated.sentence
+
+
+def test_difference_of_single_runs_needs_no_common_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = (Quantity(name, ()) for name in ("a", "b"))
+    made = {a: Replicates(np.array([148.0]), ("x",)), b: Replicates(np.array([99.0]), ("y",))}
+    monkeypatch.setattr(StudyData, "samples", lambda *_: StudySamples(made))
+    data = StudyData.__new__(StudyData)
+    assert _range_over_units(data, "more", {a: 1.0, b: -1.0}, {}) == (49.0, 49.0)
 
 
 def samples(*conditions: tuple[float, ...]) -> tuple[StudySamples, list[Quantity]]:

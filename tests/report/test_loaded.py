@@ -137,6 +137,6 @@ def test_study_without_measured_runs_has_no_data_quality_page(tmp_path: Path) ->
     runs = [run for run in found["runs"] if run["provenance"] == "example"]
     index.write_text(json.dumps({"runs": runs, "quarantined": []}))
     assert repr(load_study("toy", data).quality()) == (
-        "No run of this paper's set-up exists. Of 16 plotted values the text alone gives 8 to ±5 %, bounds 6 more, and leaves 2 without an upper limit. "
-        "With our assumptions: 8 to ±5 %, 2 without an upper limit."
+        "We have no run of this paper's set-up. Of 16 plotted values the text alone gives 8 to ±5 %, bounds 6 more, and leaves 2 without an upper limit. "
+        "Our assumptions narrow 6 ranges: then 8 are known to ±5 %, and 2 without an upper limit."
     )

@@ -14,6 +14,8 @@ NO_BREAK = "\u00a0"
 PROSE_SIGNIFICANT = 3  # in captions, which are not inputs of computations
 MAX_SHIFT = 0.25
 """Largest difference of two estimates of one number that are the same, as a share of half of its interval."""
+MAX_MORE_DECIMALS = 4
+"""Decimals, and one more, that may be added to show on which side of a number a limit is."""
 SKEWED = 2.0  # minimum ratio of the upper to the lower part of a log-scale interval
 
 
@@ -49,6 +51,16 @@ def interval(low: float, high: float, unit: str = "") -> str:
     return f"{pretty(low)} to {pretty(high)}{unit}"
 
 
+def even_interval(low: float, high: float, unit: str = "") -> str:
+    """Format as `interval`, with as many decimals for both ends as half of the width warrants:
+    ``0.91 to 1.10``.
+    """
+    if not (math.isfinite(low) and math.isfinite(high)) or pretty(low) == pretty(high):
+        return interval(low, high, unit)
+    _, first, last = as_precise((low + high) / 2, low, high)
+    return f"{first} to {last}{unit}"
+
+
 def rounded(low: float, high: float) -> tuple[float, float]:
     """Round the ends of a computed range to the decimals that half of its width warrants, and at least
     two significant digits: 0.08455 and 419.8 are 0.085 and 420. A range without an end or a width
@@ -71,7 +83,12 @@ def _decimals(width: float) -> int:
 
 
 def as_precise(
-    value: float, low: float, high: float, *, digits: int | None = None
+    value: float,
+    low: float,
+    high: float,
+    *,
+    digits: int | None = None,
+    beside: Iterable[float] = (),
 ) -> tuple[str, str, str]:
     """Format a value and its limits with as many decimals as the interval's half width warrants, and
     no more than `digits` significant digits of the value need.
@@ -79,7 +96,8 @@ def as_precise(
     A half width from 1 to 3 (times a power of ten) keeps two digits, a larger one keeps one:
     12.345 from 11.9 to 12.8 is ``12.3``, from 12.2 to 12.5 ``12.35``. In a skewed interval on the
     log scale, much longer above than below, each number has at least two significant digits: 14
-    from 1.45 to 127 is not ``14 (1 to 127)``. A value without finite limits has three.
+    from 1.45 to 127 is not ``14 (1 to 127)``. A value without finite limits has three. A limit stays
+    on its side of the numbers `beside` it: below 1, 0.996 is not ``1.00``.
     """
     ends = [v for v in (low, high) if math.isfinite(v)]
     width = max((abs(v - value) for v in ends), default=0.0)
@@ -88,6 +106,7 @@ def as_precise(
     decimals = _decimals(width)
     if digits is not None and value:
         decimals = min(decimals, max(0, digits - 1 - math.floor(math.log10(abs(value)))))
+    decimals = _decimals_beside(ends, decimals, [v for v in beside if math.isfinite(v)])
     skewed = len(ends) == 2 and low > 0 and high - value > SKEWED * (value - low)
     cells = []
     for v in (value, low, high):
@@ -97,17 +116,31 @@ def as_precise(
     return cells[0], cells[1], cells[2]
 
 
+def _decimals_beside(ends: Iterable[float], decimals: int, beside: Sequence[float]) -> int:
+    """The decimals, or as many more as show on which side of the numbers `beside` them the ends are."""
+
+    def told(end: float, other: float, places: int) -> bool:
+        away = round(end, places) - other
+        return math.isclose(end, other, rel_tol=1e-9, abs_tol=1e-12) or away * (end - other) > 0
+
+    pairs = [(end, other) for end in ends for other in beside]
+    enough = range(decimals, decimals + MAX_MORE_DECIMALS)
+    return next((k for k in enough if all(told(*pair, k) for pair in pairs)), decimals)
+
+
 def same_within(value: float, other: float, ends: tuple[float, float]) -> bool:
     """Whether two estimates differ by at most `MAX_SHIFT` of half of the interval of one of them."""
     low, high = ends
     return abs(value - other) <= max(MAX_SHIFT * (high - low) / 2, 1e-9 * abs(value))
 
 
-def with_interval(value: float, low: float, high: float, unit: str = "") -> str:
+def with_interval(
+    value: float, low: float, high: float, unit: str = "", *, beside: Iterable[float] = ()
+) -> str:
     """Format as `as_precise` with `PROSE_SIGNIFICANT` digits: ``12.3 (11.9 to 12.8)``; only the value
     without an interval, or with one that is narrower than these digits.
     """
-    text, first, last = as_precise(value, low, high, digits=PROSE_SIGNIFICANT)
+    text, first, last = as_precise(value, low, high, digits=PROSE_SIGNIFICANT, beside=beside)
     alone = first == last and not math.isinf(low)
     return f"{text}{unit}" if alone else f"{text} ({first} to {last}){unit}"
 

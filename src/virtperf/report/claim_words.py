@@ -84,7 +84,8 @@ def estimate_unit(claim: Claim, study: Study, result: Mapping[Any, Any]) -> str:
 
 def estimate_words(claim: Claim, study: Study, result: Mapping[Any, Any]) -> str:
     """The runs' estimate in a row of verdicts with its interval, if it has one, and unit; the ratio of
-    an order's sides says which one it divides by which. "" without an estimate.
+    an order's sides says which one it divides by which. Digits show on which side of the claim's limits,
+    and of no change, the interval ends. "" without an estimate.
     """
     value, low, high = (
         float(result.get(name, math.nan)) for name in ("estimate", "estimate_low", "estimate_high")
@@ -93,7 +94,12 @@ def estimate_words(claim: Claim, study: Study, result: Mapping[Any, Any]) -> str
         return ""
     unit = estimate_unit(claim, study, result)
     finite = math.isfinite(low) and math.isfinite(high)
-    words = with_interval(value, low, high, unit) if finite else f"{pretty(value)}{unit}"
+    beside = [float(result.get(f"allowed_{end}", math.nan)) for end in ("low", "high")]
+    if claim.unit_cancels:
+        beside.append(0.0 if unit else 1.0)  # no change
+    words = (
+        with_interval(value, low, high, unit, beside=beside) if finite else f"{pretty(value)}{unit}"
+    )
     if isinstance(claim, OrderClaim) and float(result.get("allowed_low", math.nan)) > 0:  # a ratio
         words += compared_sides(claim, study)
     return words

@@ -174,8 +174,9 @@ def _lacks_runs(data: StudyData) -> bool:
 
 def contradicted_by(data: StudyData, claims: Iterable[Claim]) -> Iterator[str]:
     """Yield sentences on what contradicts the claims of a title: other claims of the paper, unless
-    the title states all claims of a conflict, and runs that others made of its set-up. Findings say
-    in their own words what the study's own runs exclude.
+    the title states all claims of a conflict or every conflict follows from how we read words, and
+    runs that others made of its set-up. Findings say in their own words what the study's own runs
+    exclude.
     """
     by_id = {claim.id: claim for claim in claims}
     verdicts = [verdict_words(claim, data.result(claim.id)) for claim in by_id.values()]
@@ -186,10 +187,10 @@ def contradicted_by(data: StudyData, claims: Iterable[Claim]) -> Iterator[str]:
         if any(not by_id.keys().isdisjoint(conflict) for conflict in entry["conflicts"])
     ]
     conflicts = (conflict for entry in entries for conflict in entry["conflicts"])
-    if not any(by_id.keys() >= {*conflict} for conflict in conflicts):
-        of_readings = entries and all(entry.get("readings") for entry in entries)
-        said = _CONFLICTS_BY_READING if of_readings else _CONFLICTS
-        yield from [words for verdict, words in said.items() if verdict in by_text][:1]
+    told = any(by_id.keys() >= {*conflict} for conflict in conflicts)
+    by_readings = entries and all(entry.get("readings") for entry in entries)
+    if not told and not by_readings:
+        yield from [words for verdict, words in _CONFLICTS.items() if verdict in by_text][:1]
     if not _has_own_runs(data) and any(word in EXCLUDED for _, word in verdicts):
         yield "Measured runs refute this."
 
@@ -199,11 +200,6 @@ _CONFLICTS = {
     Verdict.DEPENDS: "Other claims disagree on this.",
 }
 """What a title says of a verdict of the text."""
-_CONFLICTS_BY_READING = {
-    Verdict.CONTRADICTED: "By our reading, other claims conflict.",
-    Verdict.DEPENDS: "By our reading, other claims disagree.",
-}
-"""The same where each contradiction follows from how we read words."""
 
 
 def _check_runs_agree(data: StudyData, exhibit: Exhibit, claim: Claim) -> None:
@@ -303,7 +299,8 @@ def _stated_number(
     _check_plotted(data, name, text, stated, (value, low, high))
     if POOLED in contrast.design:
         runs += " (pooled error)"
-    shown_ends = interval_text(value, low, high, unit)
+    no_change = (scale + shift,) if to else ()
+    shown_ends = interval_text(value, low, high, unit, beside=no_change)
     return StatedNumber(
         f"{text}{unit}", shown_ends, runs, low >= 0 and not is_within_factor(low, high)
     )
@@ -332,14 +329,16 @@ def _contrast(data: StudyData, of: Terms, to: Terms, level: float) -> Contrast:
     return contrast_of_means(data.samples(Provenance.MEASURED), of, to, level)
 
 
-def interval_text(value: float, low: float, high: float, unit: str) -> str:
-    """Format the interval of a number, with the fewest digits from four that tell its ends apart:
-    ``2.9 to 3.1 MiB``.
+def interval_text(
+    value: float, low: float, high: float, unit: str, *, beside: Iterable[float] = ()
+) -> str:
+    """Format the interval of a number, with the fewest digits from four that tell its ends apart,
+    and from the numbers `beside` it: ``2.9 to 3.1 MiB``.
     """
     if low == high:
         return "no spread"
     for digits in range(PROSE_DIGITS + 1, PROSE_DIGITS + 9):
-        _, first, last = as_precise(value, low, high, digits=digits)
+        _, first, last = as_precise(value, low, high, digits=digits, beside=beside)
         if first != last:
             break
     return f"{first} to {last}{unit}"
@@ -418,7 +417,7 @@ def _check_plotted(
 
 def _range_over_units(data: StudyData, name: str, of: Terms, to: Terms) -> tuple[float, float]:
     """Smallest and largest number of the blocks common to all conditions; without blocks, of single
-    runs of one condition.
+    runs of one condition, or of conditions with one run each.
     """
     samples = data.samples(Provenance.MEASURED)
     sides = {q: samples[q] for q in (*of, *to)}
@@ -427,6 +426,10 @@ def _range_over_units(data: StudyData, name: str, of: Terms, to: Terms) -> tuple
         values = factor * sides[quantity].units
         return float(values.min()), float(values.max())
     common = set.intersection(*(set(side.by_block) for side in sides.values())) - {""}
+    by_block = {q: side.by_block for q, side in sides.items()}
+    if not common and all(len(side.units) == 1 for side in sides.values()):
+        by_block = {q: {"": float(side.units[0])} for q, side in sides.items()}
+        common = {""}
     if not common:
         raise _problem(
             f"findings: the conditions of the number {name} have no block in common",
@@ -434,8 +437,8 @@ def _range_over_units(data: StudyData, name: str, of: Terms, to: Terms) -> tuple
         )
     values = np.array(
         [
-            sum(c * sides[q].by_block[block] for q, c in of.items())
-            / (sum(c * sides[q].by_block[block] for q, c in to.items()) if to else 1.0)
+            sum(c * by_block[q][block] for q, c in of.items())
+            / (sum(c * by_block[q][block] for q, c in to.items()) if to else 1.0)
             for block in sorted(common)
         ]
     )

@@ -111,6 +111,26 @@ def test_assumptions_and_errata(loaded: LoadedStudy) -> None:
     )
 
 
+def test_assumptions_and_errata_begin_with_what_is_in_them(tmp_path: Path) -> None:
+    lines = plain(load_study("toy", toy.build(tmp_path)).assumptions()).split("\n")
+    assert "1 assumption of ours sets 4 limits of plotted points." in lines
+    assert any(line.endswith(" (4 limits).") for line in lines)
+    data = toy.build(tmp_path / "long")
+    path = data / "published" / "toy" / "study.yaml"
+    others = "".join(f"  - Remark {k}. It is long. It goes on.\n" for k in range(4))
+    touching = "  - {claims: [flat], says: Flat may be fast.}\n"
+    path.write_text(path.read_text().replace("errata:\n", f"errata:\n{others}{touching}"))
+    text = plain(load_study("toy", data).errata())
+    open_lines = text[: text.index("more in the details")]
+    cell, touched, first = (
+        open_lines.index(words)
+        for words in (" is read as 8192.", "Flat may be fast.", "Remark 0. It is long.")
+    )
+    assert cell < touched < first
+    assert "It goes on" not in open_lines and "Remark 2" not in open_lines
+    assert "Remark 2. It is long. It goes on." in text
+
+
 def test_assumption_links_the_claims_in_its_reason(tmp_path: Path) -> None:
     data = toy.build(tmp_path)
     path = data / "published" / "toy" / "claims.yaml"

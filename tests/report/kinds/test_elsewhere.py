@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.report.plain import plain
 from virtperf.core.stage_tables import VERDICTS_BY_LEVEL
-from virtperf.report.kinds.elsewhere import record
+from virtperf.report.kinds.elsewhere import _held_elsewhere, record
 from virtperf.report.loaded import LoadedStudy
 
 
@@ -87,8 +87,17 @@ def test_claims_of_a_paper_that_hold_are_counted_at_other_levels(loaded: LoadedS
     study = loaded.data.study.model_copy(update={"judged_over": "system"})
     data = replace(loaded.data, study=study, verdicts_by_level=VERDICTS_BY_LEVEL.frame(rows))
     title = record(replace(loaded.context, data=data)).title
-    orders = f"orders and ratios, 1 of 2 on {factor.show(second)}"
-    assert title.endswith(f", decided ones hold elsewhere: {orders}")
+    assert title == f"Of orders and ratios hold 1 of 2 on {factor.show(second)}"
+
+
+def test_most_orders_of_a_paper_hold_elsewhere_and_most_numbers_do_not(loaded: LoadedStudy) -> None:
+    factor = loaded.study.factors["system"]
+    first, second = factor.levels[:2]
+    verdicts = [["reproduced", "reproduced"], ["reproduced", "refuted"]]
+    assert _held_elsewhere(verdicts, [True, False], [first, second], factor) == (
+        f"Most orders and ratios hold elsewhere (1 of 1 on {factor.show(second)}); "
+        "most absolute numbers do not (0 of 1 do)"
+    )
 
 
 def test_undecided_everywhere_is_told_apart_from_agreement(loaded: LoadedStudy) -> None:

@@ -61,7 +61,7 @@ def test_number_of_an_order_of_several_pairs_is_that_of_the_reason(loaded: Loade
     verdicts.loc[verdicts["claim"] == order, "reason"] = reason
     data = replace(loaded.data, verdicts=verdicts)
     text = plain(LoadedStudy(replace(loaded.context, data=data)).hypotheses())
-    assert ": 1,200 % (1,100 to 1,300; x: 8 against 4)" in text
+    assert "1,200 % (1,100 to 1,300; x: 8 against 4)." in text
 
 
 def test_compared_conditions_name_what_they_share_once() -> None:

@@ -154,4 +154,12 @@ def test_series_named_on_an_axis_are_not_in_the_legend() -> None:
     (axes,) = plot.bars(printed=named, x="part", hue="series", ylabel="Load, IFLs").axes
     assert legend(axes) == ["printed"]
     (axes,) = plot.bars(printed=named, x="part", hue="series", ylabel="CPU, IFLs").axes
-    assert "Load" in legend(axes)
+    assert legend(axes) == ["Load: printed"]
+
+
+def test_what_holds_for_all_series_has_no_mark_of_its_own() -> None:
+    numbers = pd.DataFrame({"part": ["one", "two"], "value": [3.0, 1.0], "series": ["a", "b"]})
+    (axes,) = plot.bars(printed=numbers, x="part", hue="series").axes
+    assert legend(axes) == ["a", "b", "printed"]
+    a, b, printed = (handle.get_marker() for handle in axes.figure.legends[0].legend_handles)
+    assert a != b and printed == "None"

@@ -214,6 +214,46 @@ def test_printed_number_is_half_filled_and_has_no_box(loaded: LoadedStudy) -> No
     assert (1.0, 79.5, 80.5) in boxes(axes, "text")  # a misprint is outside its range
 
 
+def test_range_within_the_rounding_of_a_printed_number_has_no_box() -> None:
+    points = pd.DataFrame({"x": [1, 2], "low": [24.25, 8.0], "high": [24.25, 9.0]})
+    points = points.assign(printed=[24.5, 7.0], printed_half_width=[0.5, 0.5])
+    (axes,) = plot.lines(points, x="x").axes
+    assert boxes(axes, "given") == [(2.0, 8.0, 9.0)]
+    assert (
+        len(boxes(plot.lines(points.drop(columns="printed_half_width"), x="x").axes[0], "given"))
+        == 2
+    )
+
+
+def test_key_of_ranges_has_the_colour_of_an_only_series() -> None:
+    figures = (plot.lines(rows, x="x", hue="series") for rows in (NEAR_AND_FAR, NEAR_AND_FAR[:2]))
+    keys = [figure.legends[0].legend_handles[-1] for figure in figures]
+    of_both, of_one = (to_hex(key.get_edgecolor()) for key in keys)
+    assert of_one == SERIES_COLOURS[0].light != of_both
+
+
+@pytest.mark.parametrize(("half_width", "within"), [(1.0, True), (3.0, False)])
+def test_key_of_an_interval_is_a_whisker_only_if_one_is_longer_than_its_mark(
+    half_width: float, within: bool, measured_means: Callable[..., pd.DataFrame]
+) -> None:
+    means = measured_means([100.0, 96.0, 4.0], half_width)
+    (axes,) = plot.lines(means=means, x="x", hue="series").axes
+    texts = {text.replace("\n", " ") for text in legend(axes)}
+    assert ("a: measured, 95 % interval within the mark" in texts) is within
+
+
+@pytest.fixture
+def measured_means() -> Callable[..., pd.DataFrame]:
+    """Means of a study at three levels of x, each with an interval of this half width."""
+
+    def made(values: list[float], half_width: float) -> pd.DataFrame:
+        frame = pd.DataFrame({"x": [1, 2, 3], "series": "a", "value": values})
+        frame["low"], frame["high"] = frame["value"] - half_width, frame["value"] + half_width
+        return frame.assign(provenance="measured")
+
+    return made
+
+
 NEAR_AND_FAR = pd.DataFrame(
     {
         "series": ["a", "a", "b", "b"],

@@ -236,6 +236,11 @@ def test_related_study_needs_a_cell_or_a_reason(tmp_path: Path) -> None:
         ),
         ("claim: more-at-8}", "claim: more-at-8, times: 2}", "need a `derived` number"),
         (
+            "at: {system: a, guests: 4},",
+            "at: {system: a, guests: 4}, half_width: 1,",
+            "needs a `cl",
+        ),
+        (
             "label: A, derived: gain, at: {system: a}, measure: throughput",
             "label: A, derived: gain, measure: throughput",
             "the factors of gain are not the axes of the curve",
@@ -338,6 +343,21 @@ def test_ratios_in_per_cent_and_rounded_numbers() -> None:
     plain = in_words([allows(0.815, 0.825), allows(1.055, 1.075), allows(2.0514, 2.0526)], RATIO)
     assert [row["words"] for row in plain] == ["0.82", "about 1.065 (1.055 to 1.075)", "2.05"]
     assert plain[0]["text"] == "allows about 0.820 (0.815 to 0.825)"
+
+
+def test_words_of_a_printed_range_are_its_printed_limits(synthesis: Synthesis) -> None:
+    text = SYNTHESIS.replace("claim: more-at-8}", "claim: more-at-8, half_width: 0.2}")
+    file = SynthesisFile.model_validate(yaml.safe_load(text))
+    answers = Synthesis(file, synthesis._data, synthesis.level).answers
+    claim = answers[answers["row"] == "gain"].iloc[-1]  # 66 % more, with limits of 65.5 and 66.5
+    assert claim["words"] == "1.657 to 1.663" and claim["text"] == "states 1.657 to 1.663"
+    assert claim["pieces"] == [pytest.approx(1.655), pytest.approx(1.665)]
+
+
+def test_digits_show_that_an_interval_excludes_no_change() -> None:
+    runs = allows(0.905477, 0.995909) | {"kind": MEASURED, "value": 0.949617}
+    (row,) = in_words([runs], RATIO, percent=True)
+    assert row["words"] == "95.0 (90.5 to 99.6)\u00a0%"
 
 
 def test_claims_that_are_measured_again_have_their_verdict(synthesis: Synthesis) -> None:

@@ -13,7 +13,11 @@ from virtperf.report.claim_words import (
 )
 from virtperf.report.frames import StudyData, find_exhibit
 from virtperf.report.kinds import Context, ExhibitKind, note
-from virtperf.report.kinds.contradictions import allowed_instead, points_by_claim
+from virtperf.report.kinds.contradictions import (
+    allowed_instead,
+    contradiction_numbers,
+    points_by_claim,
+)
 from virtperf.report.records import Block, Grid, Listing, Paragraph, Record, Span, Words
 from virtperf.report.wording import (
     FOLLOWS,
@@ -113,13 +117,14 @@ def _sentences(data: StudyData, claims: Sequence[Claim]) -> Iterator[Block]:
         return
     told = "exclude it" if one and excluded else f"exclude {excluded or 'none'} of them"
     told += f" and disagree on {n}" if (n := len(disputed) - excluded) else ""
-    colon = (", among them:" if len(disputed) > MAX_SENTENCES else ":") if disputed else "."
+    apart = _one_of_each_conflict(data, disputed)[:MAX_SENTENCES]
+    colon = (":" if len(apart) == len(disputed) else ", among them:") if disputed else "."
     yield Paragraph(
         words=f"{plural(len(claims), 'claim')} of the paper {'is' if one else 'are'} about no figure or table; "
         f"its other claims {told}{colon}"
     )
     items: list[Words] = []
-    for claim in disputed[:MAX_SENTENCES]:
+    for claim in apart:
         shown = claim_in_words(claim, data).shown
         said = Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}")
         instead = allowed_instead(data, claim) if claim.numbered else ""
@@ -133,8 +138,21 @@ def _sentences(data: StudyData, claims: Sequence[Claim]) -> Iterator[Block]:
         place = next(iter(claim.sections), "").rpartition(" / ")[2]
         items.append((said, "." if not place or place.isdigit() else f" ({place})."))
     if items:
-        yield Paragraph(words="Of the claims that other claims do not exclude:")
+        yield Paragraph(words="Not excluded:" if disputed else "Among them:")
         yield Listing(items=tuple(items))
+
+
+def _one_of_each_conflict(data: StudyData, claims: Sequence[Claim]) -> list[Claim]:
+    """The claims without those whose contradictions an earlier one of them has as well."""
+    numbers = contradiction_numbers(data)
+    told: set[int] = set()
+    kept = []
+    for claim in claims:
+        own = set(numbers.get(claim.id, ()))
+        if not own or not own <= told:
+            kept.append(claim)
+        told |= own
+    return kept
 
 
 def _is_alone(data: StudyData, claims: Sequence[Claim]) -> bool:

@@ -56,14 +56,15 @@ def contradiction_entries(data: StudyData) -> list[dict[str, Any]]:
     """Entries of `reconstruct.causes.contradictions_by_cause`, ranked by the number of plotted
     points that depend on them.
 
-    Entries without a dependent point are last; those that follow from our readings of words come
-    after those of the paper, and those that need an assumption of ours after both.
+    Entries without a dependent point are last; those with a sentence as we read it and those that
+    follow from our readings of words come after the others of the paper, and those that need an
+    assumption of ours after all of these.
     """
     set_by = points_by_claim(data)
 
-    def rank(entry: dict[str, Any]) -> tuple[bool, int, int]:
+    def rank(entry: dict[str, Any]) -> tuple[bool, int, bool, int]:
         count = len(dependent_points(entry, set_by))
-        return not count, ORIGINS.index(origin(data, entry)), -count
+        return not count, ORIGINS.index(origin(data, entry)), _is_read(data, entry), -count
 
     return sorted(data.contradictions.get("contradictions", ()), key=rank)
 
@@ -115,6 +116,33 @@ def contradictions_by_origin(data: StudyData) -> dict[Origin, int]:
     return {each: found.count(each) for each in ORIGINS}
 
 
+def _how_read(claim: Claim) -> str:
+    """How a claim's sentence is read, in parentheses, or "" if as it stands."""
+    if own := own_reading(claim):
+        return f" (as we read it: {own.split('; ')[0]})"
+    return " (words read as numbers)" if claim.reading else ""
+
+
+def own_reading(claim: Claim) -> str:
+    """How we read a claim's sentence, apart from the number that its word has in all claims; "" if as
+    it stands.
+    """
+    return claim.reading.partition("; ")[2] if claim.word else claim.reading
+
+
+def read_contradictions(data: StudyData) -> int:
+    """Number of the paper's contradictions each of whose conflicts has a claim with a reading of ours
+    of its sentence: what it is about, at which levels, relative to what.
+    """
+    entries = data.contradictions.get("contradictions", ())
+    return sum(origin(data, entry) == "paper" and _is_read(data, entry) for entry in entries)
+
+
+def _is_read(data: StudyData, entry: Mapping[str, Any]) -> bool:
+    read = {c.id for c in data.claims or () if own_reading(c)}
+    return not any(read.isdisjoint(conflict) for conflict in entry["conflicts"])
+
+
 def contradiction_numbers(data: StudyData) -> dict[str, list[int]]:
     """Numbers of the contradictions that each claim takes part in, for links on the page."""
     return grouped(
@@ -132,7 +160,7 @@ def claim_link(claim: Claim | None, claim_id: str) -> tuple[str | Span, ...]:
         note = "stated outside the paper's text, used as an assumption"
         kind = f" ({note if claim.ledger else 'an assumption of ours'})"
     else:
-        kind = " (words read as numbers)" if claim.reading else ""
+        kind = _how_read(claim)
     return (Span(text=claim.says, link=f"claim:{claim_id}"), *((kind,) if kind else ()))
 
 
@@ -147,7 +175,7 @@ def record(context: Context) -> Record:
         words = none if data.contradictions else "Contradictions are not computed yet."
         return register(context, "contradictions", note(words))
     claims = {c.id: c for c in data.claims or ()}
-    lead = _counted(contradictions_by_origin(data))
+    lead = _counted(contradictions_by_origin(data), read_contradictions(data))
     set_by = points_by_claim(data)
     points = [dependent_points(entry, set_by) for entry in entries]
     rows: list[tuple[Words, ...]] = []
@@ -205,7 +233,8 @@ def _in_short(data: StudyData, entry: Mapping[str, Any], claims: Mapping[str, Cl
         )
         return (
             Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}"),
-            f": {allowed_instead(data, claim) or 'other claims exclude this'}.{more}",
+            f"{_how_read(claim) * bool(own_reading(claim))}: "
+            f"{allowed_instead(data, claim) or 'other claims exclude this'}.{more}",
         )
     first, *others = entry["conflicts"][0]
     words: list[str | Span] = [*claim_link(claims.get(first), first)]
@@ -233,17 +262,23 @@ def allowed_instead(data: StudyData, claim: Claim) -> str:
     return f"other claims allow {rest}{of}"
 
 
-def _counted(counts: Mapping[Origin, int]) -> str:
-    """Count the entries by origin in words."""
+def _counted(counts: Mapping[Origin, int], read: int) -> str:
+    """Count the entries by origin in words, and those of the paper with a sentence `read` by us."""
     paper, reading, ours = (counts[each] for each in ORIGINS)
     follow = "follows" if reading == 1 else "follow"
     contradictions = f"{plural(reading, 'contradiction')} " if not paper else f"{reading} more "
     parts = (
-        (paper, f"{plural(paper, 'contradiction')} of the paper"),
+        (paper, f"{plural(paper, 'contradiction')} of the paper{as_read(paper, read)}"),
         (reading, f"{contradictions}that {follow} from our readings of words"),
         (ours, f"{plural(ours, 'assumption')} of ours that its claims exclude"),
     )
     return join_words(words for count, words in parts if count)
+
+
+def as_read(count: int, read: int) -> str:
+    """What is added to a count of contradictions of which `read` have a sentence read by us."""
+    among = "" if count == 1 else "all of them " if read == count else f"{read} of them "
+    return f" ({among}with a sentence as we read it)" if read else ""
 
 
 def _changes_by_reading(data: StudyData, claims: Mapping[str, Claim]) -> list[Block]:

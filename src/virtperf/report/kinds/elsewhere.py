@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.core.numbers import interval, join_words, plural
+from virtperf.core.numbers import interval, plural
 from virtperf.core.verdicts import AGREED, EXCLUDED, Verdict
 from virtperf.report.claim_words import (
     claim_in_words,
@@ -111,10 +111,11 @@ def _held_elsewhere(
     verdicts: list[list[str]], unitless: list[bool], levels: Sequence[Any], factor: Factor
 ) -> str:
     """How many of the claims that hold at the first level hold at each other one, of those decided
-    there: orders and ratios apart from other numbers, which may differ there.
+    there: orders and ratios apart from other numbers, which may differ there. Of which ones most hold,
+    and of which ones most do not, comes first.
     """
-    claims = f"Of the claims that hold on {factor.show(levels[0])}"
-    parts = []
+    parts: list[str] = []
+    places: list[str] = []
     for without_unit, what in ((True, "orders and ratios"), (False, "absolute numbers")):
         held = [
             of_claim
@@ -127,12 +128,26 @@ def _held_elsewhere(
             agreed = sum(word in AGREED for word in words)
             decided = agreed + sum(word in EXCLUDED for word in words)
             if level != EVERY and decided:
-                counted.append(f"{agreed} of {decided} on {factor.show(level)}")
-        if counted:
-            parts.append(f"{what}, {join_words(counted)}")
+                counted.append((agreed, decided, factor.show(level)))
+        if not counted:
+            continue
+        named = places == [where for *_, where in counted]  # in the same order as before
+        places = [where for *_, where in counted]
+        numbers = ", ".join(
+            f"{agreed} of {decided}{'' if named else f' on {where}'}"
+            for agreed, decided, where in counted
+        )
+        if all(2 * agreed > decided for agreed, decided, _ in counted):
+            parts.append(f"most {what} hold elsewhere ({numbers})")
+        elif all(2 * agreed < decided for agreed, decided, _ in counted):
+            verb = "" if parts else " hold elsewhere"
+            parts.append(f"most {what} do not{verb} ({numbers} do)")
+        else:
+            parts.append(f"of {what} hold {numbers}")
     if not parts:
-        return f"{claims}, none is decided elsewhere"
-    return f"{claims}, decided ones hold elsewhere: {'; '.join(parts)}"
+        return f"Of the claims that hold on {factor.show(levels[0])}, none is decided elsewhere"
+    held_words = "; ".join(parts)
+    return held_words[0].upper() + held_words[1:]
 
 
 def _same_everywhere(verdicts: list[list[str]], factor: Factor, word: str, words: str) -> str:

@@ -20,39 +20,44 @@ from virtperf.report.records import (
 from virtperf.report.wording import exhibit_name
 from virtperf.study.printed import corrections
 
-FIRST = 2  # remarks whose first sentence is shown at once; the details have all
+FIRST_CELLS, FIRST = 2, 3  # corrected cells and remarks shown at once; the details have all
+SHORT = 60  # characters of a cell, as printed and corrected, in such a line
+SENTENCES = 2  # of a remark, the second often says what contradicts the first
 _SENTENCE = re.compile(r"(?<=[a-z0-9%)][.:]) (?=[A-Z])")
 
 
 def record(context: Context) -> Record:
-    """Build a line that counts corrected cells and other remarks, the first sentences of some remarks,
-    a table of the cells, and a list of all remarks.
+    """Build a line that counts corrected cells and other remarks, the first of both, a table of the
+    cells, and a list of all remarks: those that touch claims come first.
     """
     study = context.study
     wrong = corrections(study)
-    remarks = [" ".join(remark.says.split()) for remark in study.errata]
+    ranked = sorted(study.errata, key=lambda remark: not remark.claims)
+    remarks = [" ".join(remark.says.split()) for remark in ranked]
     if not wrong and not remarks:
         unread = any(claim.taken_from for claim in context.data.paper_claims)
         none = "The paper's text was not available to look for misprints."
         return register(context, "errata", note(none if unread else "No misprints are recorded."))
     exhibits = {str(e.spec["table"]): e for e in study.exhibits if e.spec.get("table")}
     rows: list[tuple[Words, ...]] = []
+    first: list[Words] = []
     for c in wrong:
         exhibit = exhibits.get(c.table)
         place = f"{exhibit_name(exhibit.id, exhibit.kind) if exhibit else c.table}, row {c.position + 1}, {c.column}"
-        where = (Span(text=place, link=f"exhibit:{exhibit.id}"),) if exhibit else place
-        rows.append((where, c.printed, c.corrected, c.reason))
+        where = Span(text=place, link=f"exhibit:{exhibit.id}") if exhibit else place
+        rows.append(((where,), c.printed, c.corrected, c.reason))
+        if len(first) < FIRST_CELLS and len(c.printed) + len(c.corrected) <= SHORT:
+            first.append((where, f": {c.printed} is read as {c.corrected}."))
     unclear = plural(len(remarks), "unclear or inconsistent place")
     cells = (
         f"{plural(len(wrong), 'table cell')} corrected (misprints, or damage in the text used here)"
     )
     counted = join_words([*([cells] if wrong else []), *([unclear] if remarks else [])])
     blocks: list[Block] = [Paragraph(words=f"{counted}.")]
-    if remarks:
-        first = [_SENTENCE.split(says)[0].rstrip(":.") + "." for says in remarks[:FIRST]]
-        if (more := len(remarks) - FIRST) > 0:
-            first.append(f"{plural(more, 'more place')} in the details.")
-        blocks.append(Listing(items=tuple(first)))
+    first += [" ".join(_SENTENCE.split(says)[:SENTENCES]) for says in remarks[:FIRST]]
+    if (more := len(rows) + len(remarks) - len(first)) > 0:
+        first.append(f"{more:,} more in the details.")
+    blocks.append(Listing(items=tuple(first)))
     if wrong:
         table = Grid(
             label="Corrected cells",

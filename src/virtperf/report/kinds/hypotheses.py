@@ -12,7 +12,7 @@ import pandas as pd
 from virtperf.core.numbers import (
     NO_BREAK,
     PROSE_SIGNIFICANT,
-    interval,
+    even_interval,
     join_words,
     plural,
     pretty,
@@ -113,26 +113,25 @@ def _counted(verdicts: Sequence[str]) -> str:
 
 
 def _in_short(data: StudyData, claim: Claim) -> Words:
-    """Verdict, wording and estimate of a hypothesis; what it allows if that is not decided."""
+    """Verdict and wording of a hypothesis, then the estimate; what it allows if that is not decided."""
     result, words = data.result(claim.id), claim_in_words(claim, data)
     verdict = Span(text=words.measured_verdict, style="verdict")
+    says = f" {claim.says.rstrip('.')}. "
     if share := _smaller_in_percent(claim, words.measured_verdict, words.reason):
-        return (verdict, f" {claim.says.rstrip('.')}: {share}.")
+        return (verdict, says, Span(text=f"{share}.", style="small"))
     where, labelled, rest = words.reason.partition(MEASURED_AT)
     # of several pairs of an order, only the reason has a number
     pair = None if words.measured else _NUMBER.match(rest)
     if not words.measured and not pair:
-        return (verdict, f" {claim.says.rstrip('.')}.")
-    number = f"{pair['value']} ({pair['limits']})" if pair else words.measured
-    text = f" {claim.says.rstrip('.')}: {number}"
+        return (verdict, says.rstrip())
+    text = f"{pair['value']} ({pair['limits']})" if pair else words.measured
     if labelled and (pair or not claim.is_order):  # of one pair, its number has the direction
         beside = f"{_against(where)}{_of_several(claim, words.measured_verdict)}"
         text = f"{text[:-1]}; {beside})" if text.endswith(")") else f"{text} ({beside})"
     low, high = (float(result.get(f"allowed_{end}", math.nan)) for end in ("low", "high"))
     if words.measured_verdict == Verdict.UNDECIDED and not math.isnan(low):
-        low, high = (float(f"{end:.{PROSE_SIGNIFICANT}g}") for end in (low, high))
-        text += f"; the hypothesis allows {interval(low, high, claim.unit_suffix(data.study))}"
-    return (verdict, f"{text}.")
+        text += f"; the hypothesis allows {even_interval(low, high, claim.unit_suffix(data.study))}"
+    return (verdict, says, Span(text=f"{text}.", style="small"))
 
 
 def _of_several(claim: Claim, verdict: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,6 +37,7 @@ from virtperf.study.conditions import (
 from virtperf.study.run_groups import RunGroup, run_groups
 
 MAX_LISTED_RUNS = 100  # excluded runs named on the page
+MAX_KINDS = 3  # of warnings and of checks named in a sentence
 MAX_NAMED_RUNS = 4  # runs named in a sentence
 MACHINE_FACTS = ("cpu", "processors", "memory_mb", "kernel")
 FACT_SUFFIXES = {"mb": "MiB", "mhz": "MHz"}
@@ -68,7 +70,7 @@ def record(context: Context) -> Record:
         columns=["run_id", "warning"],
     )
     kinds = Counter(run["provenance"] for run in runs)
-    statuses = sorted(Counter(data.audits["status"]).items())
+    statuses = data.audits["status"].any()
     of = (
         f" ({join_words(f'{n:,} {kind}' for kind, n in sorted(kinds.items()))})"
         if len(kinds) > 1
@@ -76,11 +78,15 @@ def record(context: Context) -> Record:
     )
     reasons = {"because of errors": len(quarantined), "by hand": len(left_out)}
     left = [f"{n:,} excluded {why}" for why, n in reasons.items() if n] or ["none excluded"]
-    warnings = plural(len(warned), "warning") if len(warned) else "no warning"
-    words = f"{plural(len(runs), 'run')} read{of}, {', '.join(left)}, {warnings}."
+    again = sum(bool(run.get("attempts")) for run in runs)
+    left += [f"{again:,} repeated after a disturbance"] * bool(again)
+    kept = sum(bool(run.get("disturbed")) for run in runs)
+    left += [f"{kept:,} used though disturbed"] * bool(kept)
+    words = (
+        f"{plural(len(runs), 'run')}{of}, {', '.join(left)}, {_count_warnings(warned['warning'])}."
+    )
     if statuses:
-        counted = join_words(f"{n:,} {status}" for status, n in statuses)
-        words += f" Audits of the runs: {counted}."
+        words += f" {_count_checks(data.audits)}"
     elif not data.study.artifact:  # others cannot audit what they did not run
         words += " No run is audited yet."
     blocks: list[Block] = [Paragraph(words=words)]
@@ -126,6 +132,33 @@ def record(context: Context) -> Record:
     return register(context, "quality", *blocks)
 
 
+def _count_warnings(warnings: pd.Series) -> str:
+    """Count the warnings, and those of the most frequent kinds: what is said after a file's name, up
+    to a comma or semicolon.
+    """
+    if warnings.empty:
+        return "no warning"
+    kinds = Counter(re.split("[,;] ", str(warning))[0].split(": ", 1)[-1] for warning in warnings)
+    frequent = kinds.most_common(MAX_KINDS)
+    said = [f"{n:,} of “{kind}”" for kind, n in frequent]
+    if rest := len(warnings) - sum(n for _, n in frequent):
+        said.append(f"{rest:,} of other kinds")
+    return f"{plural(len(warnings), 'warning')}: {join_words(said)}"
+
+
+def _count_checks(audits: pd.DataFrame) -> str:
+    """How many checks of the runs passed, which they are, and which failed."""
+    kinds = {str(name): len(group) for name, group in audits.groupby("audit", sort=False)}
+    failed = Counter(audits["audit"][~audits["status"].isin(PASSED_STATUSES)])
+    frequent = join_words(sorted(kinds, key=lambda name: -kinds[name])[:MAX_KINDS])
+    more = f" and {plural(len(kinds) - MAX_KINDS, 'kind')} more" if len(kinds) > MAX_KINDS else ""
+    passed = f"{len(audits) - failed.total():,} of {plural(len(audits), 'check')} passed"
+    words = f"{passed} ({frequent}{more})"
+    if failed:
+        words += f"; not passed: {join_words(f'{n:,} of {name}' for name, n in failed.items())}"
+    return f"{words}."
+
+
 def _without_runs(context: Context) -> str:
     """How well the text determines the plotted values, where there are no runs."""
     alone = point_precision(context.data, assumptions=False)
@@ -133,15 +166,18 @@ def _without_runs(context: Context) -> str:
         return "No measured run exists."
     bounded = alone.points - alone.open_ended - alone.within[0]
     words = (
-        f"No run of this paper's set-up exists. Of {alone.points:,} plotted values the text alone gives "
+        f"We have no run of this paper's set-up. Of {alone.points:,} plotted values the text alone gives "
         f"{alone.within[0]:,} to ±{PERCENTS[0]} %, bounds {bounded:,} more, and leaves "
         f"{alone.open_ended:,} without an upper limit."
     )
-    assumed = point_precision(context.data, assumptions=True)
-    if context.assumptions and assumed != alone:
+    points = context.data.points
+    low, high = points["low_text"].fillna(-math.inf), points["high_text"].fillna(math.inf)
+    narrowed = (points["low"] > low) | (points["high"] < high)
+    if context.assumptions and (n := int(narrowed.sum())):
+        assumed = point_precision(context.data, assumptions=True)
         words += (
-            f" With our assumptions: {assumed.within[0]:,} to ±{PERCENTS[0]} %, "
-            f"{assumed.open_ended:,} without an upper limit."
+            f" Our assumptions narrow {plural(n, 'range')}: then {assumed.within[0]:,} are known to "
+            f"±{PERCENTS[0]} %, and {assumed.open_ended:,} without an upper limit."
         )
     return words
 
@@ -220,7 +256,8 @@ def _protocols(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
     protocols = len({group.protocol for group in groups})
     words = (
         f"{plural(len(measured), 'measured run')} by {plural(protocols, 'protocol')} on "
-        f"{plural(len(machines), 'machine')} (a machine is one host with the same facts)."
+        f"{plural(len(machines), 'machine')} (a host with other facts, such as another kernel, "
+        "counts as another machine)."
     )
     columns = ("Experiment", "Protocol", "Commit", "Machine", "Runs", "Boots")
     return [

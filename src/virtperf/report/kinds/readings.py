@@ -83,7 +83,7 @@ def record(context: Context) -> Record:
         ),
     }
     blocks: list[Block] = [
-        Paragraph(words=_answer(verdicts, len(data.paper_claims))),
+        Paragraph(words=_answer(data, verdicts)),
         *((Listing(items=tuple(_changes(data, verdicts, claims_by_id))),) if verdicts else ()),
         Heading(text="Words and numbers"),
         Paragraph(words=_summary(data, len(worded), changed)),
@@ -101,23 +101,29 @@ def record(context: Context) -> Record:
     return register(context, "readings", *blocks, claims=claims, numbers=(numbers,))
 
 
-def _answer(verdicts: Mapping[str, Mapping[Any, str]], count: int) -> str:
+def _answer(data: StudyData, verdicts: Mapping[str, Mapping[Any, str]]) -> str:
+    """How many verdicts change, how many findings rest on them, and why wider words can exclude."""
+    count = plural(len(data.paper_claims), "verdict")
     if not verdicts:
         return (
-            f"None of the {plural(count, 'verdict')} changes if words such as “about” are read more "
+            f"None of the {count} changes if words such as “about” are read more "
             "narrowly or more widely."
         )
     change = "changes" if len(verdicts) == 1 else "change"
+    resting = sum(not verdicts.keys().isdisjoint(f.claims) for f in data.study.findings)
+    rest = "rests" if resting == 1 else "rest"
     return (
-        f"{len(verdicts)} of {plural(count, 'verdict')} {change} if all words such as “about” are read more "
-        "narrowly or more widely than here."
+        f"{len(verdicts)} of {count} {change} if all words such as “about” are read more narrowly or "
+        f"more widely than here; {resting or 'none'} of {plural(len(data.study.findings), 'finding')} "
+        f"{rest} on one of them. Other limits can change which claims are set aside, so wider words "
+        "can also exclude a claim."
     )
 
 
 def _changes(
     data: StudyData, verdicts: Mapping[str, Mapping[Any, str]], claims: Mapping[str, Claim]
 ) -> Iterator[Words]:
-    """Claims with a verdict that changes, at most `MAX_NAMED`, those in conflict first."""
+    """Verdicts that change, each with its claim, at most `MAX_NAMED`, those in conflict first."""
     here = active_reading(data)
 
     def shown(name: str, reading: Any) -> Span:
@@ -129,10 +135,10 @@ def _changes(
         others = [r for r in READING_NAMES if verdicts[name][r] != verdicts[name][here]]
         says = claims[name].says if name in claims else name
         said = Span(text=says.rstrip("."), link=f"claim:{name}")
-        words: list[str | Span] = [said, ": ", shown(name, here)]
+        words: list[str | Span] = []
         for reading in others:
-            words += [f"; if words are read {_WAYS[reading]}: ", shown(name, reading)]
-        yield (*words, ".")
+            words += [shown(name, reading), f" if words are read {_WAYS[reading]}, "]
+        yield (*words, "here ", shown(name, here), ": ", said, ".")
     if len(order) > MAX_NAMED:
         yield f"{plural(len(order) - MAX_NAMED, 'more claim')} in the details."
 

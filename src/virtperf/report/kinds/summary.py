@@ -23,7 +23,12 @@ from virtperf.report.frames import StudyData
 from virtperf.report.key_numbers import best_known, limits_set, point_precision
 from virtperf.report.kinds import Context, ExhibitKind, Figure, find_kind, note, register
 from virtperf.report.kinds._figure import drawing
-from virtperf.report.kinds.contradictions import contradiction_numbers, contradictions_by_origin
+from virtperf.report.kinds.contradictions import (
+    as_read,
+    contradiction_numbers,
+    contradictions_by_origin,
+    read_contradictions,
+)
 from virtperf.report.kinds.quality import warnings_of
 from virtperf.report.records import (
     Block,
@@ -339,7 +344,8 @@ def _facts(context: Context) -> tuple[Fact, ...]:
         *facts,
         Fact(
             value=str(contradictions["paper"]),
-            label="contradictions among the paper's claims",
+            label="contradictions among the paper's claims"
+            f"{as_read(contradictions['paper'], read_contradictions(data))}",
             note=f"{from_readings}{source}, encoded as {plural(len(data.paper_claims), 'claim')}; "
             f"{text[FOLLOWS]} {OF_MANY[FOLLOWS]}",
         ),

@@ -223,6 +223,7 @@ def _draw_figure(
                 level=level,
                 unit=words.label(units) if units else "",
                 styles=drawn,
+                panels=dict(zip(frame.panels, axes, strict=True)),
             ),
         )
     return figure

@@ -35,7 +35,11 @@ _RANGE_COLUMNS = {
     TEXT: ("low_text", "high_text", "pieces_text"),
     WITH_ASSUMPTIONS: ("low", "high", "pieces"),
 }
-_COLUMNS = ["panel", "series", "x", "layer", "kind", "value", "low", "high", "unit", "words"]
+_HALF_WIDTH = "printed_half_width"  # rounding of the printed number of a point
+_COLUMNS = [
+    *("panel", "series", "x", "layer", "kind", "value", "low", "high", "unit", "words"),
+    _HALF_WIDTH,
+]
 _QUANTITY = "quantity"  # column of the measured quantity in a study's frames
 UNNAMED = ""  # the only series of a figure without a column of series
 
@@ -145,8 +149,8 @@ def _is_open(rows: pd.DataFrame) -> pd.Series:
 
 
 def _is_boxed(rows: pd.DataFrame) -> pd.Series:
-    """Mask of ranges that are drawn: one a point, with our assumptions where they narrow it; none around
-    a printed number, which says more than its rounding.
+    """Mask of ranges that are drawn: one a point, with our assumptions where they narrow it; none that
+    agrees with a printed number, within its rounding: the number says more.
     """
     keys = ["panel", "series", "x"]
     ranges = rows["layer"] == RANGE
@@ -158,6 +162,7 @@ def _is_boxed(rows: pd.DataFrame) -> pd.Series:
     printed = rows["value"].where(rows["kind"] == PRINTED).astype(float)
     number = printed.groupby([rows[key] for key in keys]).transform("max")
     near = 1e-6 * number.abs()
+    near = near + rows[_HALF_WIDTH].astype(float).fillna(0.0)
     holds = ranges & (rows["low"] <= number + near) & (number - near <= rows["high"])
     told = holds.groupby([rows[key] for key in keys]).transform("any")
     return ranges & ~told & ~(narrowed & (rows["kind"] == TEXT))

@@ -296,7 +296,7 @@ HATCHED_SHARE = 0.06
 SEEN_SHARE = 0.006
 """Of the largest number of a panel: a range that is no higher is a line, or not seen at all."""
 HIDDEN_SHARE = 0.02
-"""Of the values of a panel, and of the value itself: an interval that is no longer is within its mark."""
+"""Of the length of an axis: an interval that is no longer is within its mark."""
 _BRACKET = [
     (-0.4, -1),
     (0.4, -1),
@@ -317,7 +317,12 @@ LegendEntry = tuple[Any, str]
 def draw_legend(
     figure: Figure, series: Sequence[LegendEntry], layers: Sequence[LegendEntry]
 ) -> None:
-    """Draw the legend below the axes and increase the figure's height accordingly."""
+    """Draw the legend below the axes and increase the figure's height accordingly. An only series and
+    an only layer have one key.
+    """
+    if len(series) == len(layers) == 1:
+        (drawn, name), (handle, words) = *series, *layers
+        series, layers = [(drawn if isinstance(drawn, Patch) else handle, f"{name}: {words}")], []
     entries = [
         (handle, wrap_text(printable(text), LABEL_CHARACTERS))
         for handle, text in [*series, *layers]
@@ -394,11 +399,13 @@ def layer_entries(
     level: float,
     unit: str = "",
     styles: Mapping[str, SeriesStyle],
+    panels: Mapping[Any, Axes],
 ) -> list[LegendEntry]:
     """Legend entries of the layers in a figure; a reader's own runs alone need none, nor do measured means
     without an interval. A measured mean has its interval in the legend, and no mark on `bars`, unless
     there are ranges, beside which it is a mark. `unit` names what joined runs are the mean of; `styles`
-    are those of the series: a mark has the shape that is drawn, of several the first.
+    are those of the series: a mark has the shape that is drawn, of several the first. `panels` are the
+    axes by panel, with their limits.
     """
     mark_rows, runs = (rows[rows["layer"] == layer] for layer in (MARK, RUN))
     bands = rows[rows["boxed"].astype(bool)]
@@ -410,12 +417,14 @@ def layer_entries(
     ]
     of_boxes = set(bands["kind"][seen & ~bands["open"].astype(bool)])
     of_text = (rows["kind"] == TEXT).any()
+    # what holds for the marks of all series has no mark of its own
+    for_all = len(styles) > 1 and len({*mark_rows["kind"], *bands["kind"]}) == 1
     for kind, words in (
         (TEXT, RANGE_LABEL),
         (WITH_ASSUMPTIONS, ASSUMED_LABEL if of_text else "range"),
     ):
         if kind in of_boxes:
-            entries.append((range_handle(kind), words))
+            entries.append((range_handle(kind, _key_colour(styles)), words))
     if bands["open"].any():
         entries.append((bracket_handle(), WIDE_RANGE_LABEL))
     if np.isinf(bands["high"].astype(float)).any():
@@ -423,7 +432,7 @@ def layer_entries(
     if PRINTED in kinds:
         half = _key_of_marks(mark_rows[mark_rows["kind"] == PRINTED], styles)
         half.set(fillstyle="bottom", markerfacecoloralt=SURFACE_COLOUR)
-        entries.append((half, "printed"))
+        entries.append((Line2D([], [], linestyle="none") if for_all else half, "printed"))
     for kind, words, interval in (
         (SOLID, "measured", f", {percent} interval"),
         (OWN_DATA, "own data", ""),
@@ -432,7 +441,7 @@ def layer_entries(
             limits = (
                 mark_rows.loc[mark_rows["kind"] == kind, ["low", "high"]].notna().all(axis=1).any()
             )
-            hidden = not bars and interval and limits and _within_marks(mark_rows, kind)
+            hidden = not bars and interval and limits and _within_marks(mark_rows, kind, panels)
             bracket = [bracket_handle()] if interval and limits and not hidden else []
             column = Patch(facecolor=to_rgba(INK_COLOUR, COLUMN_ALPHA), edgecolor=INK_COLOUR)
             ranges = of_boxes or bands["open"].any()
@@ -441,7 +450,9 @@ def layer_entries(
             mark = [column if bars else drawn] if told else []
             if handles := (*bracket, *mark):  # values alone need no entry
                 within = " within the mark" if hidden else ""
-                entries.append((handles, words + interval * bool(limits) + within))
+                unmarked = Line2D([], [], linestyle="none")
+                key = unmarked if hidden and for_all and runs.empty else handles
+                entries.append((key, words + interval * bool(limits) + within))
     if CROSS in kinds:
         entries.append((_mark_handle("x", INK_COLOUR), "made-up example"))
     for kind, words in _RUN_LABELS.items():
@@ -458,15 +469,16 @@ def layer_entries(
     return entries
 
 
-def _within_marks(rows: pd.DataFrame, kind: str) -> bool:
+def _within_marks(rows: pd.DataFrame, kind: str, panels: Mapping[Any, Axes]) -> bool:
     """Whether marks of a kind hide all their intervals, on a linear or a logarithmic axis."""
-    marked = rows[rows["kind"] == kind]
-    value, low, high = (marked[name].astype(float) for name in ("value", "low", "high"))
-    span = (
-        marked.assign(value=value).groupby("panel")["value"].transform(lambda v: v.max() - v.min())
-    )
-    least = HIDDEN_SHARE * np.minimum(span, value.abs())
-    return bool((high.fillna(value) - low.fillna(value) <= least).all())
+    for panel, part in rows[rows["kind"] == kind].groupby("panel", sort=False):
+        axes = panels[panel]
+        scale = axes.yaxis.get_transform().transform
+        bottom, top = scale(np.array(axes.get_ylim()))
+        ends = part[["low", "high"]].astype(float).dropna().to_numpy()
+        if (np.diff(scale(ends), axis=1) > HIDDEN_SHARE * (top - bottom)).any():
+            return False
+    return True
 
 
 def is_seen(rows: pd.DataFrame) -> pd.Series:
@@ -482,9 +494,9 @@ def largest_end(rows: pd.DataFrame) -> pd.Series:
     return ends.where(np.isfinite(ends)).max(axis=1).groupby(rows["panel"]).transform("max")
 
 
-def range_handle(kind: str) -> Patch:
+def range_handle(kind: str, colour: Any) -> Patch:
     """Legend handle of a kind of ranges."""
-    fill, edge = to_rgba(INK_COLOUR, FILL_ALPHAS[kind]), to_rgba(INK_COLOUR, EDGE_ALPHAS[kind])
+    fill, edge = to_rgba(colour, FILL_ALPHAS[kind]), to_rgba(colour, EDGE_ALPHAS[kind])
     return Patch(facecolor=fill, edgecolor=edge, linewidth=1)
 
 
@@ -499,10 +511,15 @@ def _key_of_marks(rows: pd.DataFrame, styles: Mapping[str, SeriesStyle], size: f
     """
     names = set(rows["series"])
     style = next(style for name, style in styles.items() if name in names)
-    colour = style.colour if len(styles) == 1 else INK_COLOUR
+    colour = _key_colour(styles)
     handle = _mark_handle(style.marker, colour, size)
     handle.set(color=colour)
     return handle
+
+
+def _key_colour(styles: Mapping[str, SeriesStyle]) -> str:
+    """Colour of a key that stands for all series: that of the only one, else that of text."""
+    return next(iter(styles.values())).colour if len(styles) == 1 else INK_COLOUR
 
 
 def _mark_handle(marker: Any, fill: str, size: float = 7) -> Line2D:

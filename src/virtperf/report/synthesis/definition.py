@@ -43,12 +43,15 @@ class Cell(Source):
     """A number of a study in a row: a derived number, one printed in a `claim`, or the mean of a
     measured `quantity`, at levels as in study.yaml: ``boot_median[system=qemu]``.
 
+    `half_width`: half a unit of the last printed digit, if a claim prints a range: its words are the
+        printed limits, without the rounding that `low` and `high` of the claim add.
     `times`: a factor of the number, such as 0.5 for the throughput of each of twice the guests.
     `reading`: interpretation of the question's words, if not obvious.
     """
 
     claim: str = ""
     quantity: str = ""
+    half_width: Positive | None = None
     times: Positive = 1.0
     reading: str = ""
 
@@ -58,6 +61,8 @@ class Cell(Source):
             raise ValueError("a number needs exactly one of `derived`, `claim` and `quantity`")
         if not self.derived and (self.to or self.times != 1):
             raise ValueError("`to` and `times` need a `derived` number")
+        if self.half_width and not self.claim:
+            raise ValueError("`half_width` needs a `claim`")
         return self
 
 

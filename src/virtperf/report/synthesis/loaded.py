@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from rawperf.core.errors import StudyError
-from virtperf.core.numbers import interval, join_words, rounded
+from virtperf.core.numbers import even_interval, join_words
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.report.claim_words import claim_in_words, estimate_unit
@@ -314,8 +314,8 @@ def _tested(hypothesis: Claim, data: StudyData, estimate: str) -> str:
         one = f" (one of several comparisons, {where}): measured {number}"
         return of + (one if number else ": each of several comparisons")
     unit = estimate_unit(hypothesis, data.study, result)
-    ends = (float(result[f"allowed_{end}"]) for end in ("low", "high"))
-    return f"{of}: {estimate}; the claim allows {interval(*rounded(*ends), unit)}"
+    low, high = (float(result[f"allowed_{end}"]) for end in ("low", "high"))
+    return f"{of}: {estimate}; the claim allows {even_interval(low, high, unit)}"
 
 
 def _quotient(of: str, to: str) -> str:

@@ -29,6 +29,7 @@ from virtperf.core.numbers import (
     NO_BREAK,
     PROSE_SIGNIFICANT,
     as_precise,
+    interval,
     pretty,
     with_interval,
 )
@@ -151,7 +152,7 @@ def _cell_numbers(
 ) -> list[Row]:
     if cell.claim:
         claim = find_claim(data.study.id, data.claims or (), cell.claim)
-        rows, bounds = [_stated_number(data, claim, unit)], Bounds()
+        rows, bounds = [_stated_number(data, claim, unit, cell.half_width)], Bounds()
         label, link = claim.says, f"claim:{data.study.id}/{claim.id}"
     elif cell.quantity:
         rows, bounds = list(_mean_of_runs(data, cell.quantity, level)), Bounds()
@@ -182,14 +183,20 @@ def _condition(data: StudyData, source: Source) -> Row:
     return {"study": data.study.id, "system": system, "compared": source.label, "name": name}
 
 
-def _stated_number(data: StudyData, claim: Claim, unit: str) -> Row:
-    """Number stated by one claim, with its own limits; its words if it prints one, or has none."""
+def _stated_number(
+    data: StudyData, claim: Claim, unit: str, half_width: float | None = None
+) -> Row:
+    """Number stated by one claim, with its own limits; its words if it prints one, or has none. Of a
+    range, the `half_width` of its rounding gives the printed limits.
+    """
     result = data.result(claim.id)
     low, high = (float(result.get(end, math.nan)) for end in ("low", "high"))
     convert = ratio_of_percent if claim.in_percent and unit == RATIO else float
     if not unit or math.isnan(low) or math.isnan(high):
         return _row(STATES, [], Provenance.PUBLISHED, words=claim.says)
     row = _row(STATES, [convert(low), convert(high)], Provenance.PUBLISHED)
+    if half_width is not None:
+        row["printed"] = [convert(low + half_width), convert(high - half_width)]
     if claim.value is None or (claim.word and convert is not float):
         return row
     return row | {"value": convert(claim.value), "word": claim.word}
@@ -275,7 +282,11 @@ def in_words(rows: Iterable[Row], bounds: Bounds, *, percent: bool = False) -> l
         elif kind == REFERENCE:
             words = exact = f"1 ({REFERENCE})"
         elif kind == MEASURED:
-            words = exact = with_interval(value, ends[0], ends[-1], unit)
+            no_change = scale * bounds.same
+            words = exact = with_interval(value, ends[0], ends[-1], unit, beside=[no_change])
+        elif "printed" in row:
+            least, most = (scale * end for end in row["printed"])
+            words = exact = interval(least, most, unit)
         elif kind == STATES and math.isfinite(value):
             words, exact = (
                 f"{row['word']} {text}{unit}".lstrip() for text in _stated_words(value, *ends)
@@ -291,7 +302,8 @@ def in_words(rows: Iterable[Row], bounds: Bounds, *, percent: bool = False) -> l
         plain = kind == REFERENCE or exact.startswith(("order only", "not bounded"))
         text = exact if plain else f"{kind}{'' if pieces else ':'} {exact}"
         added = {"low": low, "high": high, "words": words, "text": text}
-        results.append({name: row[name] for name in row if name != "word"} | added)
+        known = {name: row[name] for name in row if name not in ("word", "printed")}
+        results.append(known | added)
     return results
 
 
