@@ -132,6 +132,17 @@ def test_lock_file_of_this_repository_is_intact(root):
     assert lock_file_error((root / "dvc.lock").read_bytes()) == ""
 
 
+WAITING = [sys.executable, "-c", "print('started', flush=True); input()"]
+
+
+def started(command: list[str], folder: Path) -> subprocess.Popen:
+    """Start a command that prints a line; before that, its command line in /proc may be empty."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe)
+    assert process.stdout is not None and process.stdout.readline()
+    return process
+
+
 def holding(root: Path, pid: int) -> None:
     (root / RWLOCK).parent.mkdir(parents=True, exist_ok=True)
     (root / RWLOCK).write_text(json.dumps({"out": {"write": {"pid": pid, "cmd": "dvc repro"}}}))
@@ -139,10 +150,10 @@ def holding(root: Path, pid: int) -> None:
 
 def test_rwlock_of_an_unrelated_process_is_removed(root, tmp_path_factory):
     """Process ids are reused soon in containers: by another program, or Python in another folder."""
-    waiting = [sys.executable, "-c", "input()"]
-    others = ((["cat"], root), (waiting, tmp_path_factory.mktemp("elsewhere")))
+    other_program = ["sh", "-c", "echo started; exec cat"]
+    others = ((other_program, root), (WAITING, tmp_path_factory.mktemp("elsewhere")))
     for command, folder in others:
-        with subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE) as process:
+        with started(command, folder) as process:
             holding(root, process.pid)
             wait_for_dvc(root, lambda _: pytest.fail("nobody is to be waited for"))
             assert len(repaired(root)) == 1 and not (root / RWLOCK).exists(), command
@@ -151,8 +162,7 @@ def test_rwlock_of_an_unrelated_process_is_removed(root, tmp_path_factory):
 
 def test_running_dvc_of_the_same_repository_is_waited_for(root):
     messages: list[str] = []
-    waiting = [sys.executable, "-c", "input()"]
-    with subprocess.Popen(waiting, cwd=root, stdin=subprocess.PIPE) as process:
+    with started(WAITING, root) as process:
         holding(root, process.pid)
 
         def end(text: str) -> None:
