@@ -8,12 +8,14 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from matplotlib.colors import to_rgb
 
 from tests.browser.conftest import CUT_ON_PAPER, PAPER_WIDTH, REPORTS, Opener, SharedPage
 from tests.conftest import ROOT
 from tests.report.html.toy_notebook import cell, notebook_of
 from tests.report.toy import HOSTILE
 from virtperf.report.html.report import render
+from virtperf.report.plot.theme import SERIES_COLOURS
 from virtperf.report.records import Record
 
 pytestmark = pytest.mark.browser
@@ -95,15 +97,24 @@ def test_svg_text_is_not_clipped_tiny_or_overlapping(look: SharedPage, toy_page:
 
 
 def test_svg_colours_follow_the_theme(look: SharedPage, page_file: Path) -> None:
-    light, dark = (
-        look(page_file, scheme=scheme).page.evaluate(
-            f"""() => {DRAWINGS}.flatMap(s => [...s.querySelectorAll('[style*="stroke:#0072b2"]')]
-                .map(e => getComputedStyle(e).stroke))"""
+    strokes = {}
+    for scheme in ("light", "dark"):
+        strokes[scheme] = look(page_file, scheme=scheme).page.evaluate(
+            f"""colours => colours.map(colour => {DRAWINGS}
+                .flatMap(s => [...s.querySelectorAll(`[style*="stroke:${{colour}}"]`)])
+                .map(e => getComputedStyle(e).stroke))""",
+            [colour.light for colour in SERIES_COLOURS],
         )
-        for scheme in ("light", "dark")
-    )
-    assert len(light) == len(dark) > 0
-    assert set(light) == {"rgb(0, 114, 178)"} and set(dark) == {"rgb(86, 180, 233)"}
+    drawn = 0
+    for colour, light, dark in zip(SERIES_COLOURS, strokes["light"], strokes["dark"], strict=True):
+        drawn += len(light)
+        assert len(light) == len(dark)
+        assert set(light) <= {_rgb(colour.light)} and set(dark) <= {_rgb(colour.dark)}
+    assert drawn
+
+
+def _rgb(colour: str) -> str:
+    return f"rgb({', '.join(str(round(255 * part)) for part in to_rgb(colour))})"
 
 
 def test_markers_follow_the_theme(visit: Opener, tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_disjoint_pieces_with_a_printed_value(
     points.at[0, "pieces"] = [10.0, 12.0, 80.0, 90.0]
     points.loc[0, "printed"] = 95.0
     assert (
-        ": 10 to 12 or 80 to 90 (printed: 95) at 2 guests. Several ranges: the paper contradicts itself"
+        ": 10 to 12 or 80 to 90 (printed: 95) at 2 guests. Several ranges: the claims contradict each other"
         in say(points)
     )
     points.loc[0, "printed"] = 85.0
@@ -172,7 +172,7 @@ def test_measured_means_are_stated_without_ranges(
     assert "no values" in say(points)
     for row, value in enumerate((10, 20, 30, 40)):
         points = measured(points, row, value - 1, value + 1)
-    assert "Measured means." in say(points) and ": rising from 10 at 2 guests to 40 at 16." in say(
+    assert "Measured values." in say(points) and ": rising from 10 at 2 guests to 40 at 16." in say(
         points
     )
 
@@ -185,7 +185,7 @@ def test_measured_means_are_not_called_printed(
         points = measured(points, row, low, high)
     points.loc[0, "measured"] = 29.0  # at an end of its interval, as a median may be
     sentence = say(points)
-    assert sentence.startswith("Measured means.") and "printed" not in sentence
+    assert sentence.startswith("Measured values.") and "printed" not in sentence
     assert "29 at 2 guests, 55 (20 to 90) at 4, " in sentence
     points.loc[3, ["low", "high"]] = [60.0, 61.0]
     points.at[3, "pieces"] = [60.0, 61.0]

@@ -138,5 +138,5 @@ def test_study_without_measured_runs_has_no_data_quality_page(tmp_path: Path) ->
     index.write_text(json.dumps({"runs": runs, "quarantined": []}))
     assert repr(load_study("toy", data).quality()) == (
         "We have no run of this paper's set-up. Of 16 plotted values the text alone gives 8 to ±5 %, bounds 6 more, and leaves 2 without an upper limit. "
-        "Our assumptions narrow 6 ranges: then 8 are known to ±5 %, and 2 without an upper limit."
+        "Our assumptions narrow 6 ranges, without changing these counts."
     )

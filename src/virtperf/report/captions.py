@@ -28,9 +28,7 @@ NEGLIGIBLE_SHARE = 0.01
 MAX_ORDERS = 3  # order-only claims quoted in a caption
 MAX_CLAIM_CHARACTERS = 80  # longer order-only claims are not quoted
 SPLIT_START = "Several ranges"
-SPLIT_NOTE = (
-    f"{SPLIT_START}: the paper contradicts itself there, and each resolution leaves one of them."
-)
+SPLIT_NOTE = f"{SPLIT_START}: the claims contradict each other there, and each resolution leaves one of them."
 
 
 def caption(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) -> str:
@@ -45,7 +43,7 @@ def caption(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
     of_text = [p for p in rows if p.known or math.isfinite(p.printed)]
     described = of_text or [p for p in rows if math.isfinite(p.measured)]
     lead = (
-        "Measured means."
+        "Measured values."
         if described and not of_text
         else "Printed values."
         if is_printed_value(points).all()

@@ -300,11 +300,14 @@ class LoadedStudy:
         """
         return self._show_kind("claims", exhibit_id, listed=True)
 
-    def summary(self) -> ExhibitOutput:
-        """The head of a report: the headline figure, findings, the study in a few numbers."""
+    def summary(self, picture: Any = None) -> ExhibitOutput:
+        """The head of a report: the headline figure, findings, the study in a few numbers.
+
+        `picture` is shown in place of the default one of the headline figure, as in `exhibit`.
+        """
         kind = kinds()["summary"]
         assert kind.draw is not None
-        figure = kind.draw(self.context)
+        figure = kind.draw(self.context) if picture is None else picture.figure
         return _shown(kind.record(self.context, figure), figure)
 
     def appendix(self, *parts: str) -> ExhibitOutputs:

@@ -82,9 +82,9 @@ def test_changes_are_compared_with_the_current_reading(tmp_path: Path, root: Pat
     )
     # one point of the toy study has the name that stage tables use, the others the name of their quantity
     assert "2 verdicts of 4 and 3 ranges of 4 are the same" in text
-    (first, _) = exhibit.record.blocks[1].items  # the verdict that changes comes before its claim
+    (first, _) = exhibit.record.blocks[1].items
     shown = "".join(part if isinstance(part, str) else part.text for part in first)
-    assert shown.startswith("stated once if words are read more widely, here in conflict: ")
+    assert shown.endswith(": here in conflict; stated once if words are read more widely.")
     assert "claim:flat" in links(exhibit) and "exhibit:figure-2" in links(exhibit)
     verdicts, ranges = [block for block in exhibit.record.blocks if block.block == "grid"]
     # contradicted claims come first; unlisted claims are unchanged by a reading

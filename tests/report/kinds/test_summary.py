@@ -13,6 +13,7 @@ from tests.cases import each_case
 from tests.report import toy
 from tests.report.plain import links, plain
 from virtperf.core.stage_tables import RANGES
+from virtperf.report import plot
 from virtperf.report.findings import title
 from virtperf.report.frames import StudyData
 from virtperf.report.html.record import record_html
@@ -54,6 +55,14 @@ def test_finding_has_certainty_and_links_to_evidence(tmp_path: Path) -> None:
     )
     assert exhibit.figure is not None and exhibit.record.drawing
     assert "Figure 2: Throughput over guests" in exhibit.record.title
+
+
+def test_headline_figure_can_be_drawn_by_the_notebook(tmp_path: Path) -> None:
+    study = with_findings(tmp_path, FINDINGS)
+    picture = plot.lines(study.points("figure-2"), x="guests", hue="series")
+    exhibit = study.summary(picture.axes[0])
+    assert exhibit.figure is picture and exhibit.record.drawing
+    assert exhibit.record.title == study.summary().record.title
 
 
 def test_finding_is_the_title_of_its_figure(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_words_are_not_written_at_a_natural_bound() -> None:
 def test_series_named_on_an_axis_are_not_in_the_legend() -> None:
     numbers = pd.DataFrame({"part": ["one", "two"], "value": [3.0, 1.0]})
     (axes,) = plot.bars(printed=numbers, x="part", hue="part").axes
-    assert legend(axes) == ["printed"]
+    assert legend(axes) == ["all values printed"]
     named = numbers.assign(series="Load")
     (axes,) = plot.bars(printed=named, x="part", hue="series", ylabel="Load, IFLs").axes
     assert legend(axes) == ["printed"]
@@ -157,9 +157,17 @@ def test_series_named_on_an_axis_are_not_in_the_legend() -> None:
     assert legend(axes) == ["Load: printed"]
 
 
+def test_series_of_printed_numbers_beside_ranges_is_named_so() -> None:
+    points = pd.DataFrame({"x": [1, 2], "s": "b", "low": [5.0, 6.0], "high": [7.0, 9.0]})
+    printed = pd.DataFrame({"x": [1, 2], "s": "a", "value": [3.0, 4.0]})
+    (axes,) = plot.bars(points, printed=printed, x="x", hue="s").axes
+    assert sorted(legend(axes)) == ["a: printed", "b", "range"]
+
+
 def test_what_holds_for_all_series_has_no_mark_of_its_own() -> None:
     numbers = pd.DataFrame({"part": ["one", "two"], "value": [3.0, 1.0], "series": ["a", "b"]})
     (axes,) = plot.bars(printed=numbers, x="part", hue="series").axes
-    assert legend(axes) == ["a", "b", "printed"]
-    a, b, printed = (handle.get_marker() for handle in axes.figure.legends[0].legend_handles)
-    assert a != b and printed == "None"
+    handles = axes.figure.legends[0].legend_handles
+    marks = {text: h.get_marker() for text, h in zip(legend(axes), handles, strict=True)}
+    assert marks.keys() == {"a", "b", "all values printed"}
+    assert marks["a"] != marks["b"] and marks["all values printed"] == "None"

@@ -16,6 +16,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
 from rawperf.core.errors import RawperfError
 from tests.cases import each_case
@@ -185,6 +186,15 @@ def test_marks_of_several_series_stay_at_their_number() -> None:
     assert np.abs(numbers[:, np.newaxis] - levels).min(axis=1).max() < 5
 
 
+def test_marks_are_beside_each_other_only_where_they_overlap_and_stay_joined() -> None:
+    rows = [(1, "a", 5.0), (2, "a", 5.0), (1, "b", 5.0), (2, "b", 50.0)]
+    means = pd.DataFrame(rows, columns=["x", "series", "value"])
+    (axes,) = plot.lines(means=means, x="x", hue="series").axes
+    one, other = (np.array(line) for line in sorted(lines(axes)))
+    assert one.tolist() == [[1, 5], [2, 5]] and other[1].tolist() == [2, 50]
+    assert 1 < other[0, 0] < 1.2
+
+
 def test_user_means_next_to_a_paper_are_not_labelled_measured(loaded: LoadedStudy) -> None:
     mine = pd.DataFrame({"guests": [4, 8], "series": HOSTILE, "value": [90.0, 140.0]})
     (axes,) = plot.lines(loaded.points("figure-2"), x="guests", hue="series", means=mine).axes
@@ -225,11 +235,14 @@ def test_range_within_the_rounding_of_a_printed_number_has_no_box() -> None:
     )
 
 
-def test_key_of_ranges_has_the_colour_of_an_only_series() -> None:
+def test_key_of_ranges_has_the_colours_of_all_series() -> None:
     figures = (plot.lines(rows, x="x", hue="series") for rows in (NEAR_AND_FAR, NEAR_AND_FAR[:2]))
-    keys = [figure.legends[0].legend_handles[-1] for figure in figures]
-    of_both, of_one = (to_hex(key.get_edgecolor()) for key in keys)
-    assert of_one == SERIES_COLOURS[0].light != of_both
+    of_both, of_one = (
+        [to_hex(patch.get_edgecolor()) for patch in figure.legends[0].findobj(Rectangle)]
+        for figure in figures
+    )
+    near, far = (colour.light for colour in SERIES_COLOURS[:2])
+    assert of_one == [near] and of_both[-2:] == [near, far]
 
 
 @pytest.mark.parametrize(("half_width", "within"), [(1.0, True), (3.0, False)])

@@ -32,7 +32,7 @@ from rawperf.core.model import Model, Texts, problems
 from virtperf.core.provenance import Origin
 from virtperf.report.frames import StudyData, point_table
 from virtperf.report.origins import TEXT
-from virtperf.report.records import Block, Folded, Numbers, Paragraph, Record, Span
+from virtperf.report.records import Block, Folded, Listing, Numbers, Paragraph, Record, Span, Words
 from virtperf.report.wording import slug
 from virtperf.study.definition import Exhibit, Study
 
@@ -180,6 +180,13 @@ def register(
 def note(words: str) -> Paragraph:
     """A remark, set off from the text."""
     return Paragraph(words=words, style="note")
+
+
+def first_items(items: Iterable[Words], total: int) -> Listing:
+    """A list of the first of `total` items, with how many more the details have."""
+    shown = tuple(items)
+    rest = (f"{total - len(shown):,} more in the details.",) if total > len(shown) else ()
+    return Listing(items=(*shown, *rest))
 
 
 def analysis(

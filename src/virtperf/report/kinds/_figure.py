@@ -447,8 +447,8 @@ def _left_out(study: Study, points: pd.DataFrame, factor: Factor) -> Iterator[Bl
         yield note(f"{SPLIT_START} ({where}){rest}")
     if len(one := split[printed]):
         yield note(
-            f"The paper contradicts itself at {_levels(one, factor)}: drawn is what it prints, the details "
-            "have the other range."
+            f"The numbers contradict each other at {_levels(one, factor)}: drawn is the printed one, the "
+            "details have the other range."
         )
     small = drawn[~drawn["series"].isin(set(seen["series"]))]
     if len(small):

@@ -6,8 +6,8 @@ import re
 
 from virtperf.core.numbers import plural
 from virtperf.report.key_numbers import limits_set
-from virtperf.report.kinds import Context, ExhibitKind, note, register
-from virtperf.report.records import Block, Grid, Listing, Paragraph, Record, Span, Words
+from virtperf.report.kinds import Context, ExhibitKind, first_items, note, register
+from virtperf.report.records import Block, Grid, Paragraph, Record, Span, Words
 from virtperf.study.claims import Claim
 
 MAX_NAMED = 3
@@ -59,20 +59,18 @@ def record(context: Context) -> Record:
     )
     acting = [c for c in assumed if context.assumptions and c.id in binds]
     acting.sort(key=lambda claim: -binds[claim.id])
-    limits = plural(sum(binds[c.id] for c in acting), "limit")
     verb = "sets" if len(acting) == 1 else "set"
-    words = f"{plural(len(acting), 'assumption')} of ours {verb} {limits} of plotted points"
+    # without a sum: a limit can be that of several assumptions
+    words = f"{plural(len(acting), 'assumption')} of ours {verb} limits of plotted points"
     if rest := len(assumed) - len(acting):
         words += f"; {rest} more {'sets' if rest == 1 else 'set'} none"
     blocks: list[Block] = [Paragraph(words=f"{words}.")]
     if acting:
-        items = [
+        items = (
             f"{_in_short(claim)} ({plural(binds[claim.id], 'limit')})."
             for claim in acting[:MAX_NAMED]
-        ]
-        if (more := len(acting) - len(items)) > 0:
-            items.append(f"{more:,} more in the details.")
-        blocks.append(Listing(items=tuple(items)))
+        )
+        blocks.append(first_items(items, len(acting)))
     return register(context, "assumptions", *blocks, table, claims=(c.id for c in assumed))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,7 +13,7 @@ from virtperf.report.claim_words import (
     verdict_words,
 )
 from virtperf.report.frames import StudyData, find_exhibit
-from virtperf.report.kinds import Context, ExhibitKind, note
+from virtperf.report.kinds import Context, ExhibitKind, first_items, note
 from virtperf.report.kinds.contradictions import (
     allowed_instead,
     contradiction_numbers,
@@ -45,7 +46,7 @@ _ORDER = (
     Verdict.VALUE_AGREES,
     Verdict.REPRODUCED,
 )
-MAX_SENTENCES = 5
+MAX_SENTENCES = 4
 """Claims named by the exhibit of those about no other exhibit."""
 MAX_FURTHER = 2
 """Claims named beside those in conflict."""
@@ -101,13 +102,12 @@ def record(context: Context, about: str | None = None, *, listed: bool = False) 
 
 
 def _sentences(data: StudyData, claims: Sequence[Claim]) -> Iterator[Block]:
-    """At most `MAX_SENTENCES` claims that other claims exclude, then apart `MAX_FURTHER` of the rest,
-    those first that set most plotted ranges.
+    """At most `MAX_SENTENCES` claims that other claims exclude, those first on whose contradiction
+    most plotted points depend; without any, `MAX_FURTHER` claims that set most plotted ranges.
     """
-    set_by = points_by_claim(data)
+    numbers = contradiction_numbers(data)
     disputed = [c for c in claims if data.result(c.id).get("text_verdict") in DISPUTED]
-    rest = [c for c in claims if c not in disputed]
-    rest.sort(key=lambda claim: -len(set_by.get(claim.id, ())))
+    disputed.sort(key=lambda claim: min(numbers.get(claim.id, ()), default=math.inf))
     excluded = sum(data.result(c.id)["text_verdict"] == Verdict.CONTRADICTED for c in disputed)
     one = len(claims) == 1
     if _is_alone(data, claims):
@@ -118,7 +118,7 @@ def _sentences(data: StudyData, claims: Sequence[Claim]) -> Iterator[Block]:
     told = "exclude it" if one and excluded else f"exclude {excluded or 'none'} of them"
     told += f" and disagree on {n}" if (n := len(disputed) - excluded) else ""
     apart = _one_of_each_conflict(data, disputed)[:MAX_SENTENCES]
-    colon = (":" if len(apart) == len(disputed) else ", among them:") if disputed else "."
+    colon = ":" if disputed else "."
     yield Paragraph(
         words=f"{plural(len(claims), 'claim')} of the paper {'is' if one else 'are'} about no figure or table; "
         f"its other claims {told}{colon}"
@@ -131,14 +131,15 @@ def _sentences(data: StudyData, claims: Sequence[Claim]) -> Iterator[Block]:
         ends = f": {instead}." if instead else "."
         items.append((Span(text=shown, style="verdict"), " ", said, ends))
     if items:
-        yield Listing(items=tuple(items))
-    items = []
-    for claim in rest[:MAX_FURTHER]:
+        yield first_items(items, len(disputed))
+        return
+    set_by = points_by_claim(data)
+    for claim in sorted(claims, key=lambda claim: -len(set_by.get(claim.id, ())))[:MAX_FURTHER]:
         said = Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}")
         place = next(iter(claim.sections), "").rpartition(" / ")[2]
         items.append((said, "." if not place or place.isdigit() else f" ({place})."))
     if items:
-        yield Paragraph(words="Not excluded:" if disputed else "Among them:")
+        yield Paragraph(words="Among them:")
         yield Listing(items=tuple(items))
 
 

@@ -12,7 +12,7 @@ from virtperf.core.grouping import grouped
 from virtperf.core.numbers import NO_BREAK, interval, join_words, plural
 from virtperf.report.claim_words import implied, number_unit, relations
 from virtperf.report.frames import StudyData
-from virtperf.report.kinds import Context, ExhibitKind, note, register
+from virtperf.report.kinds import Context, ExhibitKind, first_items, note, register
 from virtperf.report.other_readings import READING_NAMES, changed_readings, collapsed_table
 from virtperf.report.records import (
     Block,
@@ -194,16 +194,7 @@ def record(context: Context) -> Record:
     minor = f"{counted} on which no plotted point depends"
     blocks: list[Block] = [
         Paragraph(words=f"{lead}."),
-        Listing(
-            items=(
-                *(_in_short(data, entry, claims) for entry in named),
-                *(
-                    [f"{more:,} more in the details."]
-                    if (more := len(entries) - len(named))
-                    else []
-                ),
-            )
-        ),
+        first_items((_in_short(data, entry, claims) for entry in named), len(entries)),
         Heading(text="Resolutions"),
         Paragraph(words=RESOLUTION_NOTE),
         *((Paragraph(words=WIDER_NOTE),) if data.contradictions.get("may_be_wider") else ()),
@@ -233,7 +224,7 @@ def _in_short(data: StudyData, entry: Mapping[str, Any], claims: Mapping[str, Cl
         )
         return (
             Span(text=claim.says.rstrip("."), link=f"claim:{claim.id}"),
-            f"{_how_read(claim) * bool(own_reading(claim))}: "
+            f"{_how_read(claim) if own_reading(claim) else ''}: "
             f"{allowed_instead(data, claim) or 'other claims exclude this'}.{more}",
         )
     first, *others = entry["conflicts"][0]

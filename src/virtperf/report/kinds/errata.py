@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from virtperf.core.numbers import join_words, plural
-from virtperf.report.kinds import Context, ExhibitKind, note, register
+from virtperf.report.kinds import Context, ExhibitKind, first_items, note, register
 from virtperf.report.records import (
     Block,
     Folded,
@@ -20,6 +20,7 @@ from virtperf.report.records import (
 from virtperf.report.wording import exhibit_name
 from virtperf.study.printed import corrections
 
+_ALIKE = str.maketrans("Il1O", "|||0")  # letters that many typefaces draw alike
 FIRST_CELLS, FIRST = 2, 3  # corrected cells and remarks shown at once; the details have all
 SHORT = 60  # characters of a cell, as printed and corrected, in such a line
 SENTENCES = 2  # of a remark, the second often says what contradicts the first
@@ -27,7 +28,7 @@ _SENTENCE = re.compile(r"(?<=[a-z0-9%)][.:]) (?=[A-Z])")
 
 
 def record(context: Context) -> Record:
-    """Build a line that counts corrected cells and other remarks, the first of both, a table of the
+    """Build a line that counts remarks and corrected cells, the first of both, a table of the
     cells, and a list of all remarks: those that touch claims come first.
     """
     study = context.study
@@ -40,24 +41,24 @@ def record(context: Context) -> Record:
         return register(context, "errata", note(none if unread else "No misprints are recorded."))
     exhibits = {str(e.spec["table"]): e for e in study.exhibits if e.spec.get("table")}
     rows: list[tuple[Words, ...]] = []
-    first: list[Words] = []
+    cells: list[Words] = []
     for c in wrong:
         exhibit = exhibits.get(c.table)
         place = f"{exhibit_name(exhibit.id, exhibit.kind) if exhibit else c.table}, row {c.position + 1}, {c.column}"
         where = Span(text=place, link=f"exhibit:{exhibit.id}") if exhibit else place
         rows.append(((where,), c.printed, c.corrected, c.reason))
-        if len(first) < FIRST_CELLS and len(c.printed) + len(c.corrected) <= SHORT:
-            first.append((where, f": {c.printed} is read as {c.corrected}."))
+        looks_alike = c.printed.translate(_ALIKE) == c.corrected.translate(_ALIKE)
+        short = len(c.printed) + len(c.corrected) <= SHORT
+        if len(cells) < FIRST_CELLS and short and not looks_alike:
+            cells.append((where, f": {c.printed} is read as {c.corrected}."))
     unclear = plural(len(remarks), "unclear or inconsistent place")
-    cells = (
+    corrected = (
         f"{plural(len(wrong), 'table cell')} corrected (misprints, or damage in the text used here)"
     )
-    counted = join_words([*([cells] if wrong else []), *([unclear] if remarks else [])])
+    counted = join_words([*([unclear] if remarks else []), *([corrected] if wrong else [])])
     blocks: list[Block] = [Paragraph(words=f"{counted}.")]
-    first += [" ".join(_SENTENCE.split(says)[:SENTENCES]) for says in remarks[:FIRST]]
-    if (more := len(rows) + len(remarks) - len(first)) > 0:
-        first.append(f"{more:,} more in the details.")
-    blocks.append(Listing(items=tuple(first)))
+    first = (" ".join(_SENTENCE.split(says)[:SENTENCES]) for says in remarks[:FIRST])
+    blocks.append(first_items([*first, *cells], len(rows) + len(remarks)))
     if wrong:
         table = Grid(
             label="Corrected cells",

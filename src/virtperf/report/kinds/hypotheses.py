@@ -108,7 +108,12 @@ def record(context: Context) -> Record:
 def _counted(verdicts: Sequence[str]) -> str:
     """How many hypotheses have which verdict, in the order of the list."""
     counts = Counter(sorted(verdicts, key=lambda word: _ORDER.get(word, len(_ORDER))))
-    parts = [f"{n} {OF_MANY.get(word, word) if n > 1 else word}" for word, n in counts.items()]
+    parts = [
+        f"{n} {'are' if n > 1 else 'is'} {word}"
+        if word == Verdict.UNDECIDED
+        else f"{n} {OF_MANY.get(word, word) if n > 1 else word}"
+        for word, n in counts.items()
+    ]
     return f"Of {plural(len(verdicts), 'hypothesis', 'hypotheses')}, {join_words(parts)}."
 
 
@@ -119,19 +124,25 @@ def _in_short(data: StudyData, claim: Claim) -> Words:
     says = f" {claim.says.rstrip('.')}. "
     if share := _smaller_in_percent(claim, words.measured_verdict, words.reason):
         return (verdict, says, Span(text=f"{share}.", style="small"))
-    where, labelled, rest = words.reason.partition(MEASURED_AT)
-    # of several pairs of an order, only the reason has a number
-    pair = None if words.measured else _NUMBER.match(rest)
-    if not words.measured and not pair:
+    text = words.measured
+    beside, number = compared(claim, words.measured_verdict, words.reason)
+    if not text and not number:
         return (verdict, says.rstrip())
-    text = f"{pair['value']} ({pair['limits']})" if pair else words.measured
-    if labelled and (pair or not claim.is_order):  # of one pair, its number has the direction
-        beside = f"{_against(where)}{_of_several(claim, words.measured_verdict)}"
+    if beside and not (text and claim.is_order):  # of one pair, its number has the direction
+        text = text or number
         text = f"{text[:-1]}; {beside})" if text.endswith(")") else f"{text} ({beside})"
     low, high = (float(result.get(f"allowed_{end}", math.nan)) for end in ("low", "high"))
     if words.measured_verdict == Verdict.UNDECIDED and not math.isnan(low):
         text += f"; the hypothesis allows {even_interval(low, high, claim.unit_suffix(data.study))}"
     return (verdict, says, Span(text=f"{text}.", style="small"))
+
+
+def compared(claim: Claim, verdict: str, reason: str) -> tuple[str, str]:
+    """The conditions that a stored reason compares, and their number with its interval; "" without."""
+    where, labelled, rest = reason.partition(MEASURED_AT)
+    found = _NUMBER.match(rest)
+    beside = f"{_against(where)}{_of_several(claim, verdict)}" if labelled else ""
+    return beside, f"{found['value']} ({found['limits']})" if found else ""
 
 
 def _of_several(claim: Claim, verdict: str) -> str:

@@ -37,7 +37,7 @@ from virtperf.study.conditions import (
 from virtperf.study.run_groups import RunGroup, run_groups
 
 MAX_LISTED_RUNS = 100  # excluded runs named on the page
-MAX_KINDS = 3  # of warnings and of checks named in a sentence
+MAX_KINDS = 3  # of warnings named in a sentence
 MAX_NAMED_RUNS = 4  # runs named in a sentence
 MACHINE_FACTS = ("cpu", "processors", "memory_mb", "kernel")
 FACT_SUFFIXES = {"mb": "MiB", "mhz": "MHz"}
@@ -142,18 +142,14 @@ def _count_warnings(warnings: pd.Series) -> str:
     frequent = kinds.most_common(MAX_KINDS)
     said = [f"{n:,} of “{kind}”" for kind, n in frequent]
     if rest := len(warnings) - sum(n for _, n in frequent):
-        said.append(f"{rest:,} of other kinds")
+        said.append(plural(rest, "other"))
     return f"{plural(len(warnings), 'warning')}: {join_words(said)}"
 
 
 def _count_checks(audits: pd.DataFrame) -> str:
-    """How many checks of the runs passed, which they are, and which failed."""
-    kinds = {str(name): len(group) for name, group in audits.groupby("audit", sort=False)}
+    """How many checks of the runs passed, and which failed."""
     failed = Counter(audits["audit"][~audits["status"].isin(PASSED_STATUSES)])
-    frequent = join_words(sorted(kinds, key=lambda name: -kinds[name])[:MAX_KINDS])
-    more = f" and {plural(len(kinds) - MAX_KINDS, 'kind')} more" if len(kinds) > MAX_KINDS else ""
-    passed = f"{len(audits) - failed.total():,} of {plural(len(audits), 'check')} passed"
-    words = f"{passed} ({frequent}{more})"
+    words = f"{len(audits) - failed.total():,} of {plural(len(audits), 'check')} passed"
     if failed:
         words += f"; not passed: {join_words(f'{n:,} of {name}' for name, n in failed.items())}"
     return f"{words}."
@@ -175,10 +171,14 @@ def _without_runs(context: Context) -> str:
     narrowed = (points["low"] > low) | (points["high"] < high)
     if context.assumptions and (n := int(narrowed.sum())):
         assumed = point_precision(context.data, assumptions=True)
-        words += (
-            f" Our assumptions narrow {plural(n, 'range')}: then {assumed.within[0]:,} are known to "
-            f"±{PERCENTS[0]} %, and {assumed.open_ended:,} without an upper limit."
-        )
+        words += f" Our assumptions narrow {plural(n, 'range')}"
+        if (assumed.within[0], assumed.open_ended) == (alone.within[0], alone.open_ended):
+            words += ", without changing these counts."
+        else:
+            words += (
+                f": known to ±{PERCENTS[0]} % are then {assumed.within[0]:,}, and without an upper limit "
+                f"{assumed.open_ended:,}."
+            )
     return words
 
 

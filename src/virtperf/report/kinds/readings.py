@@ -9,7 +9,7 @@ from virtperf.core.grouping import grouped
 from virtperf.core.numbers import interval, plural
 from virtperf.core.verdicts import Verdict
 from virtperf.report.frames import StudyData
-from virtperf.report.kinds import Context, ExhibitKind, note, register
+from virtperf.report.kinds import Context, ExhibitKind, first_items, note, register
 from virtperf.report.kinds.contradictions import claim_link
 from virtperf.report.other_readings import (
     READING_NAMES,
@@ -24,7 +24,6 @@ from virtperf.report.records import (
     Folded,
     Grid,
     Heading,
-    Listing,
     Numbers,
     Paragraph,
     Record,
@@ -84,7 +83,11 @@ def record(context: Context) -> Record:
     }
     blocks: list[Block] = [
         Paragraph(words=_answer(data, verdicts)),
-        *((Listing(items=tuple(_changes(data, verdicts, claims_by_id))),) if verdicts else ()),
+        *(
+            (first_items(_changes(data, verdicts, claims_by_id), len(verdicts)),)
+            if verdicts
+            else ()
+        ),
         Heading(text="Words and numbers"),
         Paragraph(words=_summary(data, len(worded), changed)),
         *(
@@ -123,24 +126,26 @@ def _answer(data: StudyData, verdicts: Mapping[str, Mapping[Any, str]]) -> str:
 def _changes(
     data: StudyData, verdicts: Mapping[str, Mapping[Any, str]], claims: Mapping[str, Claim]
 ) -> Iterator[Words]:
-    """Verdicts that change, each with its claim, at most `MAX_NAMED`, those in conflict first."""
+    """Verdicts that change, each with its claim, at most `MAX_NAMED`, those of findings first."""
     here = active_reading(data)
 
     def shown(name: str, reading: Any) -> Span:
         places = claims[name].n_places if name in claims else 1
         return Span(text=placed_verdict(verdicts[name][reading], places), style="verdict")
 
-    order = sorted(verdicts, key=lambda name: Verdict.CONTRADICTED not in verdicts[name].values())
+    found = {name for finding in data.study.findings for name in finding.claims}
+    order = sorted(
+        verdicts,
+        key=lambda name: (name not in found, Verdict.CONTRADICTED not in verdicts[name].values()),
+    )
     for name in order[:MAX_NAMED]:
         others = [r for r in READING_NAMES if verdicts[name][r] != verdicts[name][here]]
         says = claims[name].says if name in claims else name
         said = Span(text=says.rstrip("."), link=f"claim:{name}")
-        words: list[str | Span] = []
+        words: list[str | Span] = [said, ": here ", shown(name, here)]
         for reading in others:
-            words += [shown(name, reading), f" if words are read {_WAYS[reading]}, "]
-        yield (*words, "here ", shown(name, here), ": ", said, ".")
-    if len(order) > MAX_NAMED:
-        yield f"{plural(len(order) - MAX_NAMED, 'more claim')} in the details."
+            words += ["; ", shown(name, reading), f" if words are read {_WAYS[reading]}"]
+        yield (*words, ".")
 
 
 def _summary(

@@ -237,11 +237,13 @@ def _ranges_without(data: StudyData, claims: Iterable[Claim]) -> Iterator[str]:
 def _finding(data: StudyData, stated: StatedFinding, numbers: dict[str, list[int]]) -> Words:
     """A finding with its certainty and links to its claims."""
     claims = stated.claims
+    source = "the published data" if data.study.artifact else "measured runs"
     if not claims:
-        source = "the published data" if data.study.artifact else "measured runs"
         words = f" Computed from {source}; no claim states it."
         return (Span(text=stated.sentence, style="strong"), words)
     verdict, words = certainty(data, claims)
+    if stated.numbers:
+        words = f"Its numbers are computed from {source}. Its claims: {words[0].lower()}{words[1:]}"
     parts: list[str | Span] = [Span(text=stated.sentence, style="strong"), f" {words}"]
     against = {n for claim in claims for n in numbers.get(claim.id, ()) if verdict in DISPUTED}
     for k, number in enumerate(sorted(against)):
@@ -253,8 +255,7 @@ def _finding(data: StudyData, stated: StatedFinding, numbers: dict[str, list[int
     verdicts = (verdict_words(claim, data.result(claim.id))[1] for claim in claims)
     measured = dict.fromkeys(word for word in verdicts if word != Verdict.NO_MEASUREMENT)
     if measured:
-        source = "The published data" if data.study.artifact else "Measured runs"
-        parts.append(f"{source}: {join_words(measured)}. ")
+        parts.append(f"{source[0].upper()}{source[1:]}: {join_words(measured)}. ")
     parts.append("Rests on " if len(claims) == 1 else f"Rests on {len(claims)} claims: ")
     for k, claim in enumerate(claims):
         words = "one claim" if len(claims) == 1 else str(k + 1)

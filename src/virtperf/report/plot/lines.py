@@ -211,11 +211,15 @@ def _draw_figure(
             if apart:
                 in_panel = {label: part[part["series"] == label] for label in styles}
                 marks.draw_panel_legend(panel, _series_entries(in_panel, styles, bars))
+        keyed = not (apart or named or _is_told(frame, ylabel))
+        labelled = keyed and _are_printed_series(rows)
         marks.draw_legend(
             figure,
-            []
-            if apart or named or _is_told(frame, ylabel)
-            else _series_entries({s: of_series[s] for s in of_series if s in seen}, styles, bars),
+            _series_entries(
+                {s: of_series[s] for s in of_series if s in seen}, styles, bars, labelled
+            )
+            if keyed
+            else [],
             marks.layer_entries(
                 rows,
                 bars=bars,
@@ -224,6 +228,7 @@ def _draw_figure(
                 unit=words.label(units) if units else "",
                 styles=drawn,
                 panels=dict(zip(frame.panels, axes, strict=True)),
+                labelled=labelled,
             ),
         )
     return figure
@@ -287,11 +292,22 @@ def _free_ends(
     return ends
 
 
+def _are_printed_series(rows: pd.DataFrame) -> bool:
+    """Whether some series, but not all, have printed numbers alone, and no other has any."""
+    printed = (rows["kind"] == PRINTED).groupby(rows["series"])
+    return bool(
+        printed.any().any() and not printed.all().all() and (printed.any() == printed.all()).all()
+    )
+
+
 def _series_entries(
-    of_series: Mapping[Any, pd.DataFrame], styles: Mapping[Any, SeriesStyle], bars: bool
+    of_series: Mapping[Any, pd.DataFrame],
+    styles: Mapping[Any, SeriesStyle],
+    bars: bool,
+    told: bool = False,
 ) -> list[marks.LegendEntry]:
     return [
-        marks.series_entry(rows, label, styles[label], bars=bars)
+        marks.series_entry(rows, label, styles[label], bars=bars, told=told)
         for label, rows in of_series.items()
         if label != UNNAMED
     ]
@@ -324,7 +340,7 @@ def _has_overlap(rows: pd.DataFrame) -> bool:
     if (rows["layer"] == RANGE).any():
         return True
     return any(
-        _overlap(part, float(part[["value", "high"]].astype(float).max().max()))
+        _overlapping(part, float(part[["value", "high"]].astype(float).max().max()))
         for _, part in rows.groupby("panel")
     )
 
@@ -368,7 +384,7 @@ def _draw_panel(
         low,
         from_zero=columns or alone or from_zero,
     )
-    # groups of bars have no gaps; lines are dodged by the same offset at all levels
+    # groups of bars have no gaps; lines are dodged by the same offset at all levels that are no numbers
     shown = {level for drawn_levels in at.values() for level in drawn_levels}
     groups = {
         level: [series for series in at if level in at[series] or not bars]
@@ -400,11 +416,11 @@ def _draw_panel(
     )
     texts = dict(zip(levels.positions, levels.tick_labels, strict=True))
     exact = levels.numeric and not has_offset_marks
-    apart = not exact or _overlap(rows, max(axes.get_ylim()))
+    apart = _overlapping(rows, max(axes.get_ylim())) if exact else shown
     for series, drawn_levels in at.items():
         # a mark beside the number that it belongs to is to the right of it
         first = {v: 0 if exact else (len(groups[v]) - 1) / 2 for v in drawn_levels}
-        places = {v: apart * (groups[v].index(series) - first[v]) for v in drawn_levels}
+        places = {v: (v in apart) * (groups[v].index(series) - first[v]) for v in drawn_levels}
         shifts = {
             v: (place * width_factor - (width_factor - 1) / 2) * width
             for v, place in places.items()
@@ -423,8 +439,8 @@ def _draw_panel(
                 svg.add_tip(axes, place, shift, width * width_factor, f"{name}: {text}")
 
 
-def _overlap(rows: pd.DataFrame, top: float) -> bool:
-    """Whether ranges of two series overlap at a level, or their marks are at the same height, by
+def _overlapping(rows: pd.DataFrame, top: float) -> set[Any]:
+    """Levels at which ranges of two series overlap, or their marks are at the same height, by
     `TOO_NEAR` of the `top`.
     """
     ends = rows.assign(
@@ -433,11 +449,12 @@ def _overlap(rows: pd.DataFrame, top: float) -> bool:
     spans = ends.groupby(["x", "series"], sort=False).agg({"low": "min", "high": "max"})
     marked = not rows["kind"].isin((TEXT, WITH_ASSUMPTIONS, PRINTED)).all()
     least = TOO_NEAR * top if marked else -TOO_NEAR * top
-    for _, level in spans.groupby("x", sort=False):
-        ordered = level.sort_values("low").to_numpy(dtype=float)
+    found = set()
+    for level, span in spans.groupby("x", sort=False):
+        ordered = span.sort_values("low").to_numpy(dtype=float)
         if (ordered[1:, 0] - np.maximum.accumulate(ordered[:, 1])[:-1] < least).any():
-            return True
-    return False
+            found.add(level)
+    return found
 
 
 @dataclass(frozen=True)
@@ -461,7 +478,7 @@ class _Series:
         for at, x, rows in self._by_offset(boxed):
             marks.draw_range_boxes(self.axes, x, rows, style, at, self._data_width)
             marks.draw_arrows(self.axes, x, rows, style.colour, at)
-        for at, x, rows in self._by_offset(ranges):
+        for at, x, rows in self._joined(ranges):
             if not self.bars:
                 narrower = rows["kind"] == WITH_ASSUMPTIONS
                 inner = (narrower | ~rows["x"].isin(rows["x"][narrower])).to_numpy()
@@ -474,7 +491,7 @@ class _Series:
                 str(kind), rows, joined=curve is None
             )
         for _, unit in self._layer(RUN).dropna(subset="unit").groupby("unit", sort=False):
-            for at, x, part in self._by_offset(unit, beside=True):
+            for at, x, part in self._joined(unit, beside=True):
                 values = part["value"].to_numpy(dtype=float)
                 marks.join_unit(self.axes, x, values, style.colour, at)
         for kind, rows in self._layer(RUN).groupby("kind", sort=False):
@@ -548,7 +565,7 @@ class _Series:
         marks.draw_marks(self.axes, x, rows["value"].to_numpy(dtype=float), kind, self.style, at)
 
     def _draw_line(self, rows: pd.DataFrame, *, beside: bool = True) -> None:
-        for at, x, part in self._by_offset(rows, beside=beside):
+        for at, x, part in self._joined(rows, beside=beside):
             if len(part) > 1:
                 sns.lineplot(
                     x=x,
@@ -582,13 +599,31 @@ class _Series:
         """Group rows by their offset from the levels; yields the transform, the positions and the
         rows.
         """
-        shift = MEASURED_OFFSET * self.width if beside and self._levels_with_ranges else 0.0
-        offsets = np.array([self.shifts[level] + shift for level in rows["x"]])
+        offsets = self._offsets(rows, beside)
         for points in np.unique(offsets):
             part = rows[offsets == points]
-            x = part["x"].map(self.levels.positions).to_numpy(dtype=float)
+            x = self._positions(part)
             where = offset_copy(
                 self.axes.transData, self.axes.get_figure(root=True), x=points, units="points"
             )
             order = np.argsort(x, kind="stable")
             yield where, x[order], part.iloc[order]
+
+    def _joined(self, rows: pd.DataFrame, *, beside: bool = False) -> OffsetGroups:
+        """As `_by_offset`, for points that a line joins: several offsets are added to the positions."""
+        offsets = self._offsets(rows, beside)
+        if len(np.unique(offsets)) < 2:
+            yield from self._by_offset(rows, beside=beside)
+            return
+        left, right = self.levels.limits
+        x = self._positions(rows) + offsets * self.levels.data_per_point * np.sign(right - left)
+        order = np.argsort(x, kind="stable")
+        yield self.axes.transData, x[order], rows.iloc[order]
+
+    def _offsets(self, rows: pd.DataFrame, beside: bool) -> np.ndarray:
+        """Offset of each row from its level, in points."""
+        shift = MEASURED_OFFSET * self.width if beside and self._levels_with_ranges else 0.0
+        return np.array([self.shifts[level] + shift for level in rows["x"]])
+
+    def _positions(self, rows: pd.DataFrame) -> np.ndarray:
+        return rows["x"].map(self.levels.positions).to_numpy(dtype=float)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.markers import MarkerStyle
 from matplotlib.patches import Patch
@@ -295,7 +296,7 @@ HATCHED_SHARE = 0.06
 """Of the largest number of a series: a box that is no higher has no room for its hatching."""
 SEEN_SHARE = 0.006
 """Of the largest number of a panel: a range that is no higher is a line, or not seen at all."""
-HIDDEN_SHARE = 0.02
+HIDDEN_SHARE = 0.035
 """Of the length of an axis: an interval that is no longer is within its mark."""
 _BRACKET = [
     (-0.4, -1),
@@ -311,7 +312,15 @@ UNIT_LINE, UNIT_ALPHA = 0.8, 0.6  # of a line that joins the values of one unit;
 _RUN_LABELS = {SOLID: "measured", CROSS: "made up", OWN_DATA: "own data"}
 
 LegendEntry = tuple[Any, str]
-"""An artist, or a tuple of artists drawn over each other, and its text."""
+"""An artist, a tuple of artists drawn over each other, or a `Row`, and its text."""
+
+
+class Row(tuple[Any, ...]):
+    """Legend handles beside each other."""
+
+
+MAX_KEYS = 3  # handles in a `Row`
+_NO_MARK = Line2D([], [], linestyle="none")
 
 
 def draw_legend(
@@ -322,7 +331,7 @@ def draw_legend(
     """
     if len(series) == len(layers) == 1:
         (drawn, name), (handle, words) = *series, *layers
-        series, layers = [(drawn if isinstance(drawn, Patch) else handle, f"{name}: {words}")], []
+        series, layers = [(handle if isinstance(drawn, Line2D) else drawn, f"{name}: {words}")], []
     entries = [
         (handle, wrap_text(printable(text), LABEL_CHARACTERS))
         for handle, text in [*series, *layers]
@@ -348,6 +357,7 @@ def draw_legend(
         labelspacing=0.45,
         borderaxespad=0.2,
         numpoints=1,
+        handler_map={Row: HandlerTuple(ndivide=None, pad=0.2)},
     )
 
 
@@ -362,9 +372,12 @@ def draw_panel_legend(axes: Axes, series: Sequence[LegendEntry]) -> None:
     )
 
 
-def series_entry(rows: pd.DataFrame, label: Any, style: SeriesStyle, *, bars: bool) -> LegendEntry:
+def series_entry(
+    rows: pd.DataFrame, label: Any, style: SeriesStyle, *, bars: bool, told: bool = False
+) -> LegendEntry:
     """Legend entry of a series by its `rows`: its marker and, with several levels, its line; a box for
-    bars that are more than printed numbers, or if ranges have no mark.
+    bars that are more than printed numbers, or if ranges have no mark. `told`: the label of a series
+    with printed numbers alone says so.
     """
     levels, marked = set(rows["x"]), rows[rows["layer"] != RANGE]
     printed = set(marked["kind"]) == {PRINTED}
@@ -372,8 +385,11 @@ def series_entry(rows: pd.DataFrame, label: Any, style: SeriesStyle, *, bars: bo
         # no hatching where the drawn boxes are too low to show it
         tall = (rows["high"] - rows["low"]).astype(float) > HATCHED_SHARE * rows["high"].max()
         hatch = style.hatch if len(marked) or tall.any() else ""
-        inner = "none" if hatch else to_rgba(style.colour, 0.45)
-        return Patch(facecolor=inner, edgecolor=style.colour, hatch=hatch, linewidth=1), label
+        boxes = set(rows["kind"][rows["boxed"].astype(bool)])
+        fill = range_handle(next((k for k in FILL_ALPHAS if k in boxes), ""), style.colour)
+        edge = fill.get_edgecolor()
+        over = Patch(facecolor="none", edgecolor=edge, hatch=hatch, linewidth=0)
+        return (fill, over) if hatch else fill, label
     dash: Any = style.dash if len(levels) > 1 and not bars else "none"
     measured = set(rows["kind"][rows["layer"] != RUN]) <= {SOLID, OWN_DATA}
     handle = Line2D(
@@ -387,8 +403,8 @@ def series_entry(rows: pd.DataFrame, label: Any, style: SeriesStyle, *, bars: bo
         markersize=6.5,
     )
     if printed:
-        handle.set(fillstyle="bottom", markerfacecoloralt=SURFACE_COLOUR)
-    return handle, label
+        _half_filled(handle)
+    return handle, f"{label}: printed" if told and set(rows["kind"]) == {PRINTED} else label
 
 
 def layer_entries(
@@ -400,12 +416,14 @@ def layer_entries(
     unit: str = "",
     styles: Mapping[str, SeriesStyle],
     panels: Mapping[Any, Axes],
+    labelled: bool = False,
 ) -> list[LegendEntry]:
     """Legend entries of the layers in a figure; a reader's own runs alone need none, nor do measured means
     without an interval. A measured mean has its interval in the legend, and no mark on `bars`, unless
     there are ranges, beside which it is a mark. `unit` names what joined runs are the mean of; `styles`
     are those of the series: a mark has the shape that is drawn, of several the first. `panels` are the
-    axes by panel, with their limits.
+    axes by panel, with their limits. `labelled`: the labels of series
+    tell which are printed.
     """
     mark_rows, runs = (rows[rows["layer"] == layer] for layer in (MARK, RUN))
     bands = rows[rows["boxed"].astype(bool)]
@@ -424,15 +442,20 @@ def layer_entries(
         (WITH_ASSUMPTIONS, ASSUMED_LABEL if of_text else "range"),
     ):
         if kind in of_boxes:
-            entries.append((range_handle(kind, _key_colour(styles)), words))
+            of_kind = bands[seen & (bands["kind"] == kind)]
+            entries.append(
+                (_row(range_handle(kind, s.colour) for s in _styles_of(of_kind, styles)), words)
+            )
     if bands["open"].any():
         entries.append((bracket_handle(), WIDE_RANGE_LABEL))
     if np.isinf(bands["high"].astype(float)).any():
         entries.append((_mark_handle("^", INK_COLOUR), "no upper limit"))
-    if PRINTED in kinds:
-        half = _key_of_marks(mark_rows[mark_rows["kind"] == PRINTED], styles)
-        half.set(fillstyle="bottom", markerfacecoloralt=SURFACE_COLOUR)
-        entries.append((Line2D([], [], linestyle="none") if for_all else half, "printed"))
+    if PRINTED in kinds and not labelled:
+        printed = mark_rows[mark_rows["kind"] == PRINTED]
+        half = _row(
+            _half_filled(_mark_handle(s.marker, s.colour)) for s in _styles_of(printed, styles)
+        )
+        entries.append((_NO_MARK, "all values printed") if for_all else (half, "printed"))
     for kind, words, interval in (
         (SOLID, "measured", f", {percent} interval"),
         (OWN_DATA, "own data", ""),
@@ -441,42 +464,46 @@ def layer_entries(
             limits = (
                 mark_rows.loc[mark_rows["kind"] == kind, ["low", "high"]].notna().all(axis=1).any()
             )
-            hidden = not bars and interval and limits and _within_marks(mark_rows, kind, panels)
+            share = SEEN_SHARE if bars else HIDDEN_SHARE
+            hidden = bool(interval and limits) and _are_hidden(mark_rows, kind, panels, share)
             bracket = [bracket_handle()] if interval and limits and not hidden else []
-            column = Patch(facecolor=to_rgba(INK_COLOUR, COLUMN_ALPHA), edgecolor=INK_COLOUR)
             ranges = of_boxes or bands["open"].any()
             told = ranges or kind == OWN_DATA or (not bars and (limits or PRINTED in kinds))
-            drawn = _key_of_marks(mark_rows[mark_rows["kind"] == kind], styles)
-            mark = [column if bars else drawn] if told else []
-            if handles := (*bracket, *mark):  # values alone need no entry
-                within = " within the mark" if hidden else ""
-                unmarked = Line2D([], [], linestyle="none")
-                key = unmarked if hidden and for_all and runs.empty else handles
+            of_kind = mark_rows[mark_rows["kind"] == kind]
+            drawn = _row(
+                range_handle(kind, s.colour) if bars else _mark_handle(s.marker, s.colour)
+                for s in _styles_of(of_kind, styles)
+            )
+            mark = [drawn] if told and not (for_all and bracket) else []
+            handles = (*bracket, *mark)
+            if handles or hidden:  # values alone need no entry
+                within = (" too narrow to be seen" if bars else " within the mark") * hidden
+                key = _NO_MARK if hidden and (bars or for_all) and runs.empty else handles
                 entries.append((key, words + interval * bool(limits) + within))
     if CROSS in kinds:
         entries.append((_mark_handle("x", INK_COLOUR), "made-up example"))
     for kind, words in _RUN_LABELS.items():
         if explained and kind in set(runs["kind"]):
-            handle = _key_of_marks(runs[runs["kind"] == kind], styles, 4)
-            if kind == CROSS:
-                handle.set(marker="x")
-            if unit:
-                handle.set(linestyle="-", linewidth=UNIT_LINE)
+            line = UNIT_LINE if unit else 0
+            single = _row(
+                _mark_handle("x" if kind == CROSS else s.marker, s.colour, 4, line)
+                for s in _styles_of(runs[runs["kind"] == kind], styles)
+            )
             name = f"one {unit}" if unit else "single runs"
-            entries.append((handle, f"{name}, {words}"))
+            entries.append((single, f"{name}, {words}"))
     if curves:
         entries.append((Line2D([], [], color=INK_COLOUR), f"fitted, dots: {percent} interval"))
     return entries
 
 
-def _within_marks(rows: pd.DataFrame, kind: str, panels: Mapping[Any, Axes]) -> bool:
-    """Whether marks of a kind hide all their intervals, on a linear or a logarithmic axis."""
+def _are_hidden(rows: pd.DataFrame, kind: str, panels: Mapping[Any, Axes], share: float) -> bool:
+    """Whether all intervals of a kind are no longer than a share of their axis, linear or logarithmic."""
     for panel, part in rows[rows["kind"] == kind].groupby("panel", sort=False):
         axes = panels[panel]
         scale = axes.yaxis.get_transform().transform
         bottom, top = scale(np.array(axes.get_ylim()))
         ends = part[["low", "high"]].astype(float).dropna().to_numpy()
-        if (np.diff(scale(ends), axis=1) > HIDDEN_SHARE * (top - bottom)).any():
+        if (np.diff(scale(ends), axis=1) > share * (top - bottom)).any():
             return False
     return True
 
@@ -495,41 +522,41 @@ def largest_end(rows: pd.DataFrame) -> pd.Series:
 
 
 def range_handle(kind: str, colour: Any) -> Patch:
-    """Legend handle of a kind of ranges."""
-    fill, edge = to_rgba(colour, FILL_ALPHAS[kind]), to_rgba(colour, EDGE_ALPHAS[kind])
-    return Patch(facecolor=fill, edgecolor=edge, linewidth=1)
+    """Legend handle of a kind of ranges, or of columns of measured values."""
+    fill, edge = FILL_ALPHAS.get(kind, COLUMN_ALPHA), EDGE_ALPHAS.get(kind, 1.0)
+    return Patch(facecolor=to_rgba(colour, fill), edgecolor=to_rgba(colour, edge), linewidth=1)
 
 
 def bracket_handle() -> Line2D:
     """Legend handle of an open range."""
-    return _mark_handle(_BRACKET, "none", 13)
+    return _mark_handle(_BRACKET, INK_COLOUR, 13)
 
 
-def _key_of_marks(rows: pd.DataFrame, styles: Mapping[str, SeriesStyle], size: float = 7) -> Line2D:
-    """Legend handle of the marks of `rows`: the shape of their first series, in its colour if the figure
-    has no other series.
-    """
+def _styles_of(rows: pd.DataFrame, styles: Mapping[str, SeriesStyle]) -> list[SeriesStyle]:
+    """The styles of the series in `rows`, of many the first ones."""
     names = set(rows["series"])
-    style = next(style for name, style in styles.items() if name in names)
-    colour = _key_colour(styles)
-    handle = _mark_handle(style.marker, colour, size)
-    handle.set(color=colour)
+    return [style for name, style in styles.items() if name in names][:MAX_KEYS]
+
+
+def _row(handles: Iterable[Any]) -> Any:
+    row = Row(handles)
+    return row if len(row) > 1 else row[0]
+
+
+def _half_filled(handle: Line2D) -> Line2D:
+    handle.set(fillstyle="bottom", markerfacecoloralt=SURFACE_COLOUR)
     return handle
 
 
-def _key_colour(styles: Mapping[str, SeriesStyle]) -> str:
-    """Colour of a key that stands for all series: that of the only one, else that of text."""
-    return next(iter(styles.values())).colour if len(styles) == 1 else INK_COLOUR
-
-
-def _mark_handle(marker: Any, fill: str, size: float = 7) -> Line2D:
+def _mark_handle(marker: Any, colour: str, size: float = 7, line: float = 0) -> Line2D:
+    """Legend handle of a mark, with a line of the width `line`."""
     return Line2D(
         [],
         [],
-        linestyle="none",
+        linestyle="-" if line else "none",
+        linewidth=line,
         marker=marker,
-        color=INK_COLOUR,
-        markerfacecolor=fill,
+        color=colour,
         markersize=size,
         markeredgewidth=1.4,
     )

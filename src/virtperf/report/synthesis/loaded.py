@@ -14,11 +14,11 @@ from rawperf.core.errors import StudyError
 from virtperf.core.numbers import even_interval, join_words
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
-from virtperf.report.claim_words import claim_in_words, estimate_unit
+from virtperf.report.claim_words import ClaimWords, claim_in_words, estimate_unit
 from virtperf.report.findings import length_error
 from virtperf.report.frames import StudyData, load
 from virtperf.report.kinds._figure import drawing
-from virtperf.report.kinds.hypotheses import MEASURED_AT
+from virtperf.report.kinds.hypotheses import compared
 from virtperf.report.loaded import ExhibitOutput, find_data
 from virtperf.report.records import (
     Block,
@@ -123,7 +123,7 @@ class Synthesis:
                     "hypothesis": hypothesis.id,
                     "wording": hypothesis.says,
                     "verdict": words.measured_verdict,
-                    "estimate": _tested(hypothesis, data, words.measured),
+                    "estimate": _tested(hypothesis, data, words),
                 }
                 repeated[hypothesis.origin.study].append(row)
         columns = (
@@ -302,20 +302,19 @@ class Synthesis:
         return (*parts[:-1], ".")
 
 
-def _tested(hypothesis: Claim, data: StudyData, estimate: str) -> str:
+def _tested(hypothesis: Claim, data: StudyData, words: ClaimWords) -> str:
     """The quantity of a hypothesis, its estimate, and what the claim allows."""
     names = dict.fromkeys(quantity.name for quantity in hypothesis.quantities)
     labels = [data.study.quantities[name].label for name in names]
     divides = hypothesis.unit_cancels and not hypothesis.is_order and len(labels) == 2
     of = _quotient(*labels) if divides else join_words(labels)
     result = data.result(hypothesis.id)
-    if not estimate:
-        where, _, number = str(result.get("reason") or "").partition(MEASURED_AT)
-        one = f" (one of several comparisons, {where}): measured {number}"
-        return of + (one if number else ": each of several comparisons")
+    if not words.measured:
+        beside, number = compared(hypothesis, words.measured_verdict, words.reason)
+        return of + (f": {number}, {beside}" if number else ": each of several comparisons")
     unit = estimate_unit(hypothesis, data.study, result)
     low, high = (float(result[f"allowed_{end}"]) for end in ("low", "high"))
-    return f"{of}: {estimate}; the claim allows {even_interval(low, high, unit)}"
+    return f"{of}: {words.measured}; the claim allows {even_interval(low, high, unit)}"
 
 
 def _quotient(of: str, to: str) -> str:
