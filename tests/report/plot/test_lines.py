@@ -245,14 +245,23 @@ def test_key_of_ranges_has_the_colours_of_all_series() -> None:
     assert of_one == [near] and of_both[-2:] == [near, far]
 
 
-@pytest.mark.parametrize(("half_width", "within"), [(1.0, True), (3.0, False)])
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize(("half_width", "within"), [(0.05, True), (3.0, False)])
 def test_key_of_an_interval_is_a_whisker_only_if_one_is_longer_than_its_mark(
-    half_width: float, within: bool, measured_means: Callable[..., pd.DataFrame]
+    half_width: float, within: bool, log: bool, measured_means: Callable[..., pd.DataFrame]
 ) -> None:
     means = measured_means([100.0, 96.0, 4.0], half_width)
-    (axes,) = plot.lines(means=means, x="x", hue="series").axes
+    (axes,) = plot.lines(means=means, x="x", hue="series", log=log).axes
     texts = {text.replace("\n", " ") for text in legend(axes)}
     assert ("a: measured, 95 % interval within the mark" in texts) is within
+
+
+def test_key_says_that_intervals_of_bars_cannot_be_seen(
+    measured_means: Callable[..., pd.DataFrame],
+) -> None:
+    (axes,) = plot.bars(means=measured_means([100.0, 96.0, 50.0], 0.1), x="x", hue="series").axes
+    (text,) = legend(axes)
+    assert text.replace("\n", " ") == "a: measured, 95 % interval too narrow to be seen"
 
 
 @pytest.fixture

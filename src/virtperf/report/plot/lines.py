@@ -304,10 +304,10 @@ def _series_entries(
     of_series: Mapping[Any, pd.DataFrame],
     styles: Mapping[Any, SeriesStyle],
     bars: bool,
-    told: bool = False,
+    labelled: bool = False,
 ) -> list[marks.LegendEntry]:
     return [
-        marks.series_entry(rows, label, styles[label], bars=bars, told=told)
+        marks.series_entry(rows, label, styles[label], bars=bars, labelled=labelled)
         for label, rows in of_series.items()
         if label != UNNAMED
     ]

@@ -373,11 +373,11 @@ def draw_panel_legend(axes: Axes, series: Sequence[LegendEntry]) -> None:
 
 
 def series_entry(
-    rows: pd.DataFrame, label: Any, style: SeriesStyle, *, bars: bool, told: bool = False
+    rows: pd.DataFrame, label: Any, style: SeriesStyle, *, bars: bool, labelled: bool = False
 ) -> LegendEntry:
     """Legend entry of a series by its `rows`: its marker and, with several levels, its line; a box for
-    bars that are more than printed numbers, or if ranges have no mark. `told`: the label of a series
-    with printed numbers alone says so.
+    bars that are more than printed numbers, or if ranges have no mark. `labelled`: the label of a
+    series with printed numbers alone says so.
     """
     levels, marked = set(rows["x"]), rows[rows["layer"] != RANGE]
     printed = set(marked["kind"]) == {PRINTED}
@@ -404,7 +404,7 @@ def series_entry(
     )
     if printed:
         _half_filled(handle)
-    return handle, f"{label}: printed" if told and set(rows["kind"]) == {PRINTED} else label
+    return handle, f"{label}: printed" if labelled and set(rows["kind"]) == {PRINTED} else label
 
 
 def layer_entries(
@@ -422,8 +422,7 @@ def layer_entries(
     without an interval. A measured mean has its interval in the legend, and no mark on `bars`, unless
     there are ranges, beside which it is a mark. `unit` names what joined runs are the mean of; `styles`
     are those of the series: a mark has the shape that is drawn, of several the first. `panels` are the
-    axes by panel, with their limits. `labelled`: the labels of series
-    tell which are printed.
+    axes by panel, with their limits. `labelled`: the labels of series tell which are printed.
     """
     mark_rows, runs = (rows[rows["layer"] == layer] for layer in (MARK, RUN))
     bands = rows[rows["boxed"].astype(bool)]
@@ -502,8 +501,9 @@ def _are_hidden(rows: pd.DataFrame, kind: str, panels: Mapping[Any, Axes], share
         axes = panels[panel]
         scale = axes.yaxis.get_transform().transform
         bottom, top = scale(np.array(axes.get_ylim()))
-        ends = part[["low", "high"]].astype(float).dropna().to_numpy()
-        if (np.diff(scale(ends), axis=1) > share * (top - bottom)).any():
+        ends = part[["low", "high"]].astype(float).dropna()
+        low, high = (scale(ends[end].to_numpy()) for end in ends)
+        if (high - low > share * (top - bottom)).any():
             return False
     return True
 
